@@ -19,8 +19,8 @@ def set_apart(
 ) -> tuple[Questions, Questions, Pool]:
     """Return the answerable questions, ``count`` unanswerable ones, and what is searched.
 
-    First come the file's own unanswerable questions; those with documents (MuSiQue) if they are asked
-    of these alone, since a pool would hold what their answerable twins rest on. Else the gold
+    First come the file's own unanswerable questions; those with documents (MuSiQue) if they are
+    asked of these alone, since a pool would hold what their answerable twins rest on. Else the gold
     documents of questions drawn by chance are taken out of the pool, and no other question is asked
     that rests on these.
     """
