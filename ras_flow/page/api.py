@@ -18,6 +18,7 @@ from starlette.routing import Route
 from ras_flow.errors import InputError
 from ras_flow.events import Event
 from ras_flow.page.bodies import Asked, Forked, Resumed, read_body
+from ras_flow.page.choices import OfferChoices
 from ras_flow.page.forms import Form, writer_of
 from ras_flow.page.work import JsonEvent, Work, failing_softly
 from ras_flow.runs.address import find_address
@@ -44,14 +45,18 @@ POLL_SECONDS = 1.0
 class Api:
     """The page's API."""
 
-    def __init__(self, open_runs: OpenRuns, work: Work, streaming: Streaming) -> None:
+    def __init__(
+        self, open_runs: OpenRuns, choices: OfferChoices, work: Work, streaming: Streaming
+    ) -> None:
         self._open = open_runs
+        self._choices = choices
         self._work = work
         self._streaming = streaming
 
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
+            Route("/choices", self._choose),
             Route("/runs", self._list),
             Route("/runs", self._start, methods=["POST"]),
             # A run's id, which callers may choose, may have slashes in it: it comes last.
@@ -63,6 +68,11 @@ class Api:
             Route("/runs/{run:path}", self._show),
             Route("/compare", self._compare),
         ]
+
+    async def _choose(self, request: Request) -> Response:
+        async with self._open(request) as runs:
+            await runs.recent(limit=1)  # Whoever may see no runs is refused.
+        return await _json(await asyncio.to_thread(self._choices))
 
     async def _list(self, request: Request) -> Response:
         limit = _whole(request, "limit") or 20

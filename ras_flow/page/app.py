@@ -20,6 +20,7 @@ from ras_flow.errors import AuthenticationError, RasFlowError, RunError, Unknown
 from ras_flow.page import STATIC
 from ras_flow.page.access import OwnOrigin, SecureHeaders
 from ras_flow.page.api import Api, OpenRuns, Streaming
+from ras_flow.page.choices import OfferChoices
 from ras_flow.page.work import Work
 
 _log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ def _event_stream(lines: AsyncIterator[bytes]) -> Response:
 
 def create_app(
     open_runs: OpenRuns,
+    choices: OfferChoices,
     *,
     guards: Sequence[Middleware] = (),
     api_guards: Sequence[Middleware] = (),
@@ -48,7 +50,7 @@ def create_app(
             stopped(run)
 
     api = Starlette(
-        routes=Api(open_runs, work, streaming).routes(),
+        routes=Api(open_runs, choices, work, streaming).routes(),
         middleware=[
             Middleware(SecureHeaders, cache="no-store"),
             Middleware(OwnOrigin),

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from ras_flow.errors import ConfigurationError
 from ras_flow.page.access import BearerToken, KnownHost, new_token
 from ras_flow.page.app import create_app
+from ras_flow.page.choices import OfferChoices, local_choices
 from ras_flow.runs.runs import Runs
 
 HOST = "127.0.0.1"
@@ -24,6 +25,7 @@ HOST = "127.0.0.1"
 async def serve_page(
     runs: Runs,
     *,
+    choices: OfferChoices = local_choices,
     ready: Callable[[str], None],
     stopped: Callable[[str], None] = lambda run: None,
     run: str | None = None,
@@ -54,6 +56,7 @@ async def serve_page(
             hosts += names
         app = create_app(
             open_runs,
+            choices,
             guards=[Middleware(KnownHost, hosts=hosts)],
             api_guards=[Middleware(BearerToken, token=token)],
             # The page's token is not the key of a server that the runs are on.

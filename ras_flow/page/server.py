@@ -19,6 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ras_flow.page.app import create_app
+from ras_flow.page.choices import server_choices
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs.databases.server import ServerThreads
 from ras_flow.runs.runs import Runs
@@ -77,7 +78,7 @@ async def _to_page(request: Request) -> Response:
     return RedirectResponse(PATH.rpartition("/")[2] + "/")
 
 
-_page = create_app(_open_runs, streaming=_until_shutdown)
+_page = create_app(_open_runs, server_choices, streaming=_until_shutdown)
 
 
 @asynccontextmanager

@@ -78,14 +78,20 @@ def check_sizes(passages: Mapping[str, Passage]) -> None:
         )
 
 
+def listed(variable: str) -> list[str] | None:
+    """Return the names that callers may use, or None if they may use any."""
+    given = os.environ.get(variable)
+    return None if given is None else [name for one in given.split(",") if (name := one.strip())]
+
+
 def check_names(context: Context, own: Context) -> None:
     """Refuse models and indexes that the deployment does not allow."""
     names = {MODELS: (*context.model_roles, "encoder"), INDEXES: ("index",)}
     for variable, settings in names.items():
-        given = os.environ.get(variable)
-        if given is None:
+        may = listed(variable)
+        if may is None:
             continue
-        allowed = {name.strip() for name in given.split(",")} | {NO_EXTRACTOR}
+        allowed = {*may, NO_EXTRACTOR}
         allowed |= {getattr(own, setting) for setting in settings}
         for setting in settings:
             if getattr(context, setting) not in allowed:

@@ -34,6 +34,7 @@ class CannedServer:
             and one of the type ``break`` breaks the connection off.
         then: The document that the streamed answer's run has once ``gate`` is passed.
         gate: Lets a streamed answer go on.
+        choices: What a new question may be asked of.
         error: If given, the status and the message of every answer of the API.
         ready: While it is not set, no answer of the API begins.
     """
@@ -49,6 +50,17 @@ class CannedServer:
         self.ready = asyncio.Event()
         self.ready.set()
         self.address = ""
+        self.choices: dict[str, Any] = {
+            "indexes": [
+                {"name": "handbook: 13 documents", "settings": {"index": "/srv/handbook"}},
+                {"name": "demo", "settings": {"index": "demo"}},
+            ],
+            "models": ["openai:gpt-x"],
+            "tasks": ["short_qa", "yes_no"],
+            "roles": ["planner", "extractor", "answerer"],
+            "own": {"model": "local:default", "task": "short_qa"},
+            "free": True,
+        }
 
     def sent(self, method: str, path: str) -> list[Any]:
         """Return the bodies of the requests to a path."""
@@ -57,6 +69,7 @@ class CannedServer:
     def app(self) -> Starlette:
         """Return the application."""
         api = [
+            Route("/choices", self._choices),
             Route("/runs", self._list),
             Route("/runs", self._streamed, methods=["POST"]),
             Route("/runs/{run}", self._document),
@@ -99,10 +112,15 @@ class CannedServer:
                         "question": document["question"],
                         "stop_reason": branch["stop_reason"],
                         "answer": branch["answer"],
+                        "supported": branch["supported"],
                     }
                 )
         listed = found[: int(request.query_params["limit"])]
         return JSONResponse({"runs": listed, "stop_reasons": stop_reasons()})
+
+    async def _choices(self, request: Request) -> Response:
+        refused = await self._refused(request)
+        return refused or JSONResponse(self.choices)
 
     async def _document(self, request: Request) -> Response:
         refused = await self._refused(request)

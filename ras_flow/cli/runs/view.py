@@ -38,13 +38,16 @@ def view(
     import webbrowser
 
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.databases.opening import open_runs_at
+    from ras_flow.runs.databases.opening import is_server, open_runs_at
     from ras_flow.runs.reading import get_branch
     from ras_flow.support.extras import require
 
     for module in ("starlette", "uvicorn"):
         require(module, extra="page")
+    from ras_flow.page.choices import local_choices, remote_choices
     from ras_flow.page.local import serve_page
+
+    choices = remote_choices if is_server(database) else local_choices
 
     def ready(link: str) -> None:
         typer.echo(f"The page is at {link}\nAnyone with this link can open it. Stop with Ctrl-C.")
@@ -65,7 +68,13 @@ def view(
                     await runs.newest(name)
                 try:
                     await serve_page(
-                        runs, ready=ready, stopped=stopped, run=name, branch=branch, port=port
+                        runs,
+                        choices=choices,
+                        ready=ready,
+                        stopped=stopped,
+                        run=name,
+                        branch=branch,
+                        port=port,
                     )
                 finally:
                     # Only the database is left to be closed; another Ctrl-C need not wait for it.

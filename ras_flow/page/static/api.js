@@ -80,6 +80,9 @@ async function listRuns(filter, signal) {
   return response.json();
 }
 
+/** What a new question may be asked of: indexes with their settings, models and tasks. */
+const getChoices = async (signal) => (await request("choices", { signal })).json();
+
 const getRun = async (id, signal) => (await request(ofRun("runs", id), { signal })).json();
 
 /** Yields the events of a streamed answer; an error among them is thrown. */
@@ -117,7 +120,7 @@ async function* chunks(stream) {
 const fork = (id, checkpoint, edits) => events(ofRun("fork", id), { body: { checkpoint, edits } });
 /** Without edits an unfinished branch goes on; with a list of them, empty or not, the review of a step is answered. */
 const resume = (id, branch, edits, checkpoint) => events(ofRun("resume", id), { body: { branch, edits, checkpoint } });
-const ask = (question) => events("runs", { body: { question, settings: {} } });
+const ask = (question, settings) => events("runs", { body: { question, settings } });
 const live = (id, signal) => events(ofRun("live", id), { signal });
 
 /** Saves an export as a file; by fetch, because a link cannot send the token. */
@@ -131,4 +134,4 @@ async function download(id, branch, format) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-export { ask, download, fork, getRun, listRuns, live, ownDocument, resume, setToken };
+export { ask, download, fork, getChoices, getRun, listRuns, live, ownDocument, resume, setToken };

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "./lib.js";
 import { TripleText } from "./details.js";
 import { GraphView } from "./graph.js";
-import { citedIn, differences, stepsOf, titleOf, tokensOf } from "./model.js";
+import { citedIn, differences, stepsOf, stopped, titleOf, tokensOf } from "./model.js";
 import { Text, plain } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
@@ -24,10 +24,11 @@ function Side({ run, branch, other, choose, children }) {
       <select aria-label="Branch on this side" value=${branch.number}
         onChange=${(event) => choose(Number(event.target.value))}>
         ${run.branches.map((each) => html`<option value=${each.number}>${titleOf(each)}</option>`)}</select>
-      <span class="chip">${branch.stop_reason ?? branch.status}</span>
+      <span class="chip">${stopped(branch) ?? branch.status}</span>
       <span class="quiet">${count(sum(tokensOf))} tokens, ${seconds(sum((usage) => usage.seconds))}</span>
     </header>
-    <p class="answer ${same ? "" : "differs"}">${same ? "= " : "≠ "}<${Text} value=${branch.answer || "no answer yet"} /></p>
+    <p class="answer ${same ? "" : "differs"}">${same ? "= " : "≠ "}<${Text} value=${branch.answer || "no answer yet"} />
+      ${branch.answer && !branch.supported && html` <span class="chip unsupported">not supported</span>`}</p>
     ${children}
   </section>`;
 }

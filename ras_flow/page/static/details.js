@@ -1,9 +1,9 @@
 // What stands beside the graph: the step, a triple's way from passage to answer, and the answer.
 
 import { html, useState } from "./lib.js";
-import { citedIn, nameOf, originOf, passageName, passagesAt, retrievalsOf, spanOf, statedIn, stepsOf, usageOf } from "./model.js";
+import { citedIn, nameOf, originOf, passageName, passagesAt, spanOf, statedIn, stepsOf, stopped, usageOf } from "./model.js";
 import { Text, findNames } from "./text.js";
-import { count, seconds } from "./timeline.js";
+import { count, counted, seconds } from "./timeline.js";
 
 const SHOWN = 60; // rows of a list before one asks for more
 
@@ -52,7 +52,7 @@ function StepPanel({ view }) {
       ["step", `${view.index} of ${steps.length - 1}`],
       ["written", new Date(step.time).toLocaleString()],
       ["role", usage?.role],
-      ["tokens", usage && `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out, ${usage.calls} calls`],
+      ["tokens", usage && `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out, ${counted(usage.calls, "call")}`],
       ["time", usage && seconds(usage.seconds)],
       ["next", step.next.join(", ") || (step === steps.at(-1) && branch.status === "finished" ? "nothing: the run is over" : "")],
     ]} />
@@ -62,28 +62,49 @@ function StepPanel({ view }) {
       ${(plan.problem || plan.error) && html`<p class="problem"><${Text} value=${plan.problem || plan.error} /></p>`}
       <h4>The planner's own words</h4><pre><${Text} value=${plan.raw} /></pre>`}
     ${step.passages.length > 0 && html`<h3>Passages</h3>
-      ${step.passages.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id} hop=${step.hop} />`)}`}
+      ${step.passages.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id} />`)}`}
     ${step.removed.length > 0 && html`<h3>Removed triples</h3><${TripleRows} view=${view} ids=${step.removed} />`}
     ${step.added.length > 0 && html`<h3>New triples <span class="chip">${count(step.added.length)}</span></h3>
       <${TripleRows} key=${step.checkpoint} view=${view} ids=${step.added} />`}
-    ${answered && html`<h3>Answer</h3><blockquote><${Text} value=${answered.answer} /></blockquote>`}
+    ${answered && html`<h3>Answer</h3><${Answer} of=${answered} />`}
   </section>`;
 }
 
+/** An answer that the documents support, and one that they do not: they never look alike. */
+function Answer({ of }) {
+  const kind = of.supported ? "supported" : "unsupported";
+  return html`<blockquote class="answer ${kind}"><${Text} value=${of.answer || "no answer"} /></blockquote>
+    <p class="support ${kind}"><strong>${of.supported ? "✓ Supported" : "✕ Not supported"}</strong>
+      ${of.support && html` <${Text} value=${of.support} />`}</p>`;
+}
+
+/** Where a passage is from; only an address of the web becomes a link. */
+function Source({ of }) {
+  const text = html`<${Text} value=${of} />`;
+  return html`<span class="quiet source">${/^https?:\/\//.test(of)
+    ? html`<a href=${of} target="_blank" rel="noopener noreferrer">${text}</a>` : text}</span>`;
+}
+
+/** A cited fact with the sentence that states it, or a cited passage. */
+function Cited({ view, citation: { triple, passages, title, source, sentence } }) {
+  if (!triple) {
+    return passages.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id}
+      spans=${sentence ? findNames(view.run.passages[id].text, [sentence]) : undefined} />`);
+  }
+  return html`<${TripleButton} view=${view} id=${triple} marks=${["cited"]} />
+    ${(sentence || title) && html`<p class="stated"><strong><${Text} value=${title} /></strong>${" "}
+      <${Text} value=${sentence} /> ${source && html`<${Source} of=${source} />`}</p>`}`;
+}
+
 /** A passage; closed unless it has marked sentences, and without its text until it is opened. */
-function PassageItem({ view, id, hop, spans }) {
+function PassageItem({ view, id, spans }) {
   const [open, setOpen] = useState(Boolean(spans));
   const passage = view.run.passages[id];
-  const found = retrievalsOf(view.branch, id);
-  const { score } = found.find((each) => each.hop.index === hop) ?? found[0] ?? {};
   return html`<details class="passage" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
-    <summary>
-      ${score !== undefined && html`<span class="score" title="score of the retriever">${Number(score).toFixed(3)}</span>`}
-      <${Text} value=${passageName(view.run, id)} />
-    </summary>
+    <summary><${Text} value=${passageName(view.run, id)} /></summary>
     ${open && html`<p><${Text} value=${passage.text} marks=${spans ?? []} /></p>
     <footer>
-      ${passage.source && html`<span class="quiet"><${Text} value=${passage.source} /></span>`}
+      ${passage.source && html`<${Source} of=${passage.source} />`}
       ${view.edit && html`<button class="small"
         onClick=${() => view.edit({ op: "drop_passage", passage: id })}>Drop this passage</button>`}
     </footer>`}
@@ -115,8 +136,7 @@ function Lineage({ view, id }) {
       <li><h3>Stated in</h3>
         ${stated.map((passage) => {
           const span = spanOf(run, id, passage);
-          return html`<${PassageItem} key=${passage} view=${view} id=${passage} hop=${hop?.index}
-            spans=${span ? [span] : []} />`;
+          return html`<${PassageItem} key=${passage} view=${view} id=${passage} spans=${span ? [span] : []} />`;
         })}
         ${!stated.length && html`<p class="quiet">No passage.</p>`}
       </li>
@@ -150,7 +170,7 @@ function PassagesPanel({ view }) {
   if (!groups.length) return html`<p class="quiet">No passages yet.</p>`;
   return html`<section>${groups.map(({ step, hop, ids }) => html`
     <h3><span class="chip">${step.hop === null ? nameOf(step) : `hop ${step.hop}`}</span> <${Text} value=${hop?.subquery ?? ""} /></h3>
-    ${ids.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id} hop=${step.hop} />`)}`)}</section>`;
+    ${ids.map((id) => html`<${PassageItem} key=${id} view=${view} id=${id} />`)}`)}</section>`;
 }
 
 function AnswerPanel({ view }) {
@@ -159,22 +179,18 @@ function AnswerPanel({ view }) {
   const total = stepsOf(run, branch).reduce((sum, step) => sum + (step.usage?.seconds ?? 0), 0);
   return html`<section>
     <h2>Answer <span class="chip ${branch.status}"
-      title=${run.system.stop_reasons[branch.stop_reason] ?? ""}>${branch.stop_reason ?? branch.status}</span></h2>
-    ${branch.answer
-      ? html`<blockquote class="answer"><${Text} value=${branch.answer} /></blockquote>`
-      : html`<p class="quiet">There is no answer yet.</p>`}
+      title=${run.system.stop_reasons[branch.stop_reason] ?? ""}>${stopped(branch) ?? branch.status}</span></h2>
+    ${branch.status === "finished" ? html`<${Answer} of=${branch} />` : html`<p class="quiet">There is no answer yet.</p>`}
     ${branch.warnings.length > 0 && html`<h3>Warnings</h3>
       <ul class="warnings">${branch.warnings.map((text) => html`<li><${Text} value=${text} /></li>`)}</ul>`}
-    <h3>It rests on</h3>
-    <ul class="rows">${branch.citations.map(({ triple, passages }) => html`<li key=${triple || passages[0]}>
-      ${triple
-        ? html`<${TripleButton} view=${view} id=${triple} marks=${["cited"]} />`
-        : passages.map((id) => html`<${PassageItem} view=${view} id=${id} />`)}</li>`)}</ul>
+    <h3>${branch.supported ? "It rests on" : "Found, but not enough"}</h3>
+    <ul class="rows">${branch.citations.map((citation) => html`<li key=${citation.triple || citation.passages[0]}>
+      <${Cited} view=${view} citation=${citation} /></li>`)}</ul>
     ${!branch.citations.length && html`<p class="quiet">Nothing that could be named.</p>`}
     <h3>The chain</h3>
     <ol class="chain" start="0">${branch.hops.map((hop) => html`<li><${Text}
       value=${hop.subquery || "given with the question"} />
-      <span class="quiet"> ${hop.passages.length} passages, ${branch.hop_triples[hop.index]?.length ?? 0} triples</span></li>`)}</ol>
+      <span class="quiet"> ${counted(hop.passages.length, "passage")}, ${counted(branch.hop_triples[hop.index]?.length ?? 0, "triple")}</span></li>`)}</ol>
     <h3>Tokens</h3>
     <table><thead><tr><th>role</th><th>calls</th><th>in</th><th>out</th><th>time</th></tr></thead>
       <tbody>${roles.map(([role, sum]) => html`<tr><td>${role}</td><td>${count(sum.calls)}</td><td>${count(sum.input_tokens)}</td>

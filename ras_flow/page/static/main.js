@@ -2,6 +2,7 @@
 
 import { html, render, useEffect, useRef, useState } from "./lib.js";
 import { ask, getRun, live, ownDocument, setToken } from "./api.js";
+import { keep, kept } from "./kept.js";
 import { Help, keys } from "./keys.js";
 import { RunView } from "./run.js";
 import { RunList } from "./runs.js";
@@ -51,23 +52,14 @@ function useTheme() {
   const toggle = () => {
     const next = theme === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = next;
-    keep("ras-flow-theme", next);
+    keep("theme", next);
     choose(next);
   };
   return [theme, toggle];
 }
 
-// A file, or a browser that keeps nothing, may refuse storage.
-function keep(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch { /* the choice then holds until the page is closed */ }
-}
-
-try {
-  const kept = localStorage.getItem("ras-flow-theme");
-  if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
-} catch { /* see keep */ }
+const keptTheme = kept("theme");
+if (keptTheme === "dark" || keptTheme === "light") document.documentElement.dataset.theme = keptTheme;
 
 /** The document of a run, kept up to date while a run is at work. */
 function useRun(id, working, fail) {
@@ -121,7 +113,7 @@ function describe(event) {
     case "passages": return `${event.passages.length} passages`;
     case "extracted": return `${event.triples} triples from ${event.passages} passages`;
     case "graph": return `${event.new.length} new triples, ${event.triples} in all`;
-    case "answer": return `answer: ${event.answer}`;
+    case "answer": return `answer: ${event.answer || "none"}${event.supported ? "" : " (not supported by the documents)"}`;
     case "warning": return `warning: ${event.message}`;
     case "review": return "waits for you";
     case "done": return "done";
@@ -196,7 +188,7 @@ function App() {
           address=${address} navigate=${(changes) => navigate(changes, address.run)} fail=${setError} />`
       : address.run
         ? html`<p class="placing">${error ? "" : "Loading the run …"}</p>`
-        : html`<${RunList} ask=${(question) => work("New run", ask(question))} busy=${working} fail=${setError} />`}
+        : html`<${RunList} ask=${(question, settings) => work("New run", ask(question, settings))} busy=${working} fail=${setError} />`}
     ${help && html`<${Help} close=${() => setHelp(false)} />`}`;
 }
 

@@ -30,7 +30,9 @@
  * @property {"finished"|"paused"|"unfinished"} status
  * @property {string|null} stop_reason
  * @property {string} answer
- * @property {{triple: string, passages: string[]}[]} citations
+ * @property {{triple: string, passages: string[], title: string, source: string, sentence: string}[]} citations
+ * @property {boolean} supported
+ * @property {string} support
  * @property {Hop[]} hops
  * @property {Plan[]} plans
  * @property {string[][]} hop_triples
@@ -90,7 +92,7 @@ function originOf(document, branch, triple) {
 /** The passages of a branch that state a triple; of one that it has no more, other branches' too. */
 function statedIn(document, branch, triple) {
   const stated = branch.stated_in[triple] ?? document.triples[triple].passages;
-  return stated.filter((passage) => retrievalsOf(branch, passage).length);
+  return stated.filter((passage) => branch.hops.some((hop) => hop.passages.includes(passage)));
 }
 
 /** Where a passage states a triple, in characters; undefined where no sentence does. */
@@ -98,13 +100,6 @@ function spanOf(document, triple, passage) {
   const spans = document.evidence[triple] ?? {};
   // A passage may be called "constructor", which every object has.
   return Object.hasOwn(spans, passage) ? spans[passage] : undefined;
-}
-
-/** The hops of a passage in a branch, with the score that each retrieval gave it. */
-function retrievalsOf(branch, passage) {
-  return branch.hops
-    .filter((hop) => hop.passages.includes(passage))
-    .map((hop) => ({ hop, score: hop.scores[hop.passages.indexOf(passage)] }));
 }
 
 /** The passages that a branch had after a step, by the hops that brought them. */
@@ -136,7 +131,7 @@ function summarize(step) {
   const grown = changes.length ? `${changes.join(" ")} triples` : "";
   if (step.review) return "waits for you";
   if (step.plan) return step.plan.label ? `[${step.plan.label}] ${step.plan.subquery}` : "not usable";
-  if (step.passages.length) return `${step.passages.length} passages`;
+  if (step.passages.length) return `${step.passages.length} passage${step.passages.length === 1 ? "" : "s"}`;
   return grown || (step.kind === "edit" ? "edited" : "");
 }
 
@@ -154,6 +149,9 @@ function differences(document, a, b) {
   return { inA, inB, onlyA: inA.difference(inB), onlyB: inB.difference(inA) };
 }
 
+/** Why a run or a branch stopped searching: its planner's word, which says nothing of the answer. */
+const stopped = ({ stop_reason: reason }) => reason && `stopped: ${reason}`;
+
 /** How a branch is called in choices. */
 function titleOf(branch) {
   const from = branch.forked_from;
@@ -163,5 +161,5 @@ function titleOf(branch) {
 
 export {
   branchOf, citedIn, differences, graphAt, nameOf, originOf, passageName, passagesAt,
-  retrievalsOf, spanOf, statedIn, stepsOf, summarize, titleOf, tokensOf, usageOf,
+  spanOf, statedIn, stepsOf, stopped, summarize, titleOf, tokensOf, usageOf,
 };

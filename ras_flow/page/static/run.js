@@ -72,6 +72,13 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
   const [edits, setEdits] = useState([]);
   const pending = useRef();
   pending.current = edits;
+  const finished = branch.status === "finished";
+  const ended = useRef(finished);
+  useEffect(() => {
+    // Who followed a run to its end wants its answer.
+    if (finished && !ended.current && tab === "Step" && address.step === undefined) setTab("Answer");
+    ended.current = finished;
+  }, [finished]);
   const { positions, version } = useLayout(run);
   const marks = useMarks(run, branch, index, edits);
   const drawing = useRef();
@@ -138,7 +145,8 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
     <label>Branch <select aria-label="Branch" value=${branch.number}
       onChange=${(event) => navigate({ branch: Number(event.target.value), step: undefined })}>
       ${run.branches.map((each) => html`<option
-        value=${each.number}>${titleOf(each)}: ${plain(each.answer || each.status, 30)}</option>`)}</select></label>
+        value=${each.number}>${titleOf(each)}: ${each.answer && !each.supported
+          ? "not supported: " : ""}${plain(each.answer || each.status, 30)}</option>`)}</select></label>
     <button onClick=${compare} disabled=${!others.length} aria-pressed=${Boolean(other)}
       aria-keyshortcuts="c">Compare</button>
     ${editable && html`<form class="export" aria-label="Export this branch" onSubmit=${save}>

@@ -2,7 +2,9 @@
 
 import { html, useEffect, useState } from "./lib.js";
 import { listRuns } from "./api.js";
+import { AskForm } from "./ask.js";
 import { keys } from "./keys.js";
+import { stopped } from "./model.js";
 import { Text } from "./text.js";
 
 const TIMES = { "1h": "the last hour", "1d": "the last day", "7d": "the last week", "30d": "the last 30 days" };
@@ -21,15 +23,8 @@ function RunList({ ask, busy, fail }) {
   }, [filter]);
   keys({ "/": () => document.querySelector("input[type=search]").focus() });
   const set = (name) => (event) => setFilter({ ...filter, [name]: event.target.value });
-  const submit = (event) => {
-    event.preventDefault();
-    ask(new FormData(event.target).get("question"));
-  };
   return html`<main class="start">
-    <form class="ask" onSubmit=${submit}>
-      <input name="question" required placeholder="Ask a question …" aria-label="Question" autocomplete="off" />
-      <button class="primary" disabled=${busy}>Ask</button>
-    </form>
+    <${AskForm} ask=${ask} busy=${busy} fail=${fail} />
     <div class="filters">
       <input type="search" placeholder="Filter runs ( / )" aria-label="Filter runs" onInput=${set("text")} />
       <select aria-label="Stop reason" onChange=${set("stop_reason")}><option value="">any stop reason</option>
@@ -40,15 +35,16 @@ function RunList({ ask, busy, fail }) {
     ${runs === null ? html`<p class="quiet">Loading …</p>` : html`<ul class="runs" aria-label="Runs">
       ${runs.map((run) => html`<li key=${run.id}><a href=${`#${new URLSearchParams({ run: run.id })}`}>
         <span class="question"><${Text} value=${run.question} /></span>
-        <span class="meta"><span class="chip">${run.stop_reason ?? "not finished"}</span>
+        <span class="meta"><span class="chip">${stopped(run) ?? "not finished"}</span>
           <time datetime=${run.started}>${new Date(run.started).toLocaleString()}</time><code><${Text} value=${run.id} /></code></span>
-        ${run.answer && html`<span class="found"><${Text} value=${run.answer} /></span>`}
+        ${run.answer && html`<span class="found ${run.supported ? "" : "unsupported"}"><${Text} value=${run.answer} />
+          ${!run.supported && html` <span class="chip unsupported">not supported</span>`}</span>`}
       </a></li>`)}
     </ul>`}
     ${runs?.length === Number(filter.limit) && filter.limit < MOST && html`<button
       onClick=${() => setFilter({ ...filter, limit: String(10 * filter.limit) })}>Show more</button>`}
     ${runs?.length === MOST && html`<p class="quiet">These are the newest ${MOST}. Filter them to find older ones.</p>`}
-    ${runs?.length === 0 && html`<p class="quiet">No run fits. Ask a question above, or: ras-flow ask "…"</p>`}
+    ${runs?.length === 0 && html`<p class="quiet">No run fits. Ask a question above, or: ras-flow ask "…" --docs FOLDER</p>`}
   </main>`;
 }
 

@@ -6,10 +6,17 @@ import { plain } from "./text.js";
 
 const seconds = (value) => (value < 10 ? value.toFixed(1) : Math.round(value)) + " s";
 const count = (value) => value.toLocaleString("en");
+const counted = (value, thing) => `${count(value)} ${thing}${value === 1 ? "" : "s"}`;
 
 function Timeline({ steps, index, go, forkedAt, branch }) {
   const current = useRef();
-  useEffect(() => current.current?.scrollIntoView({ block: "nearest" }), [index]);
+  useEffect(() => {
+    // The list alone: on a phone the page around it would scroll, too.
+    const [step, list] = [current.current?.getBoundingClientRect(), current.current?.closest(".timeline")];
+    const { top, bottom } = list?.getBoundingClientRect() ?? {};
+    if (step?.top < top) list.scrollTop -= top - step.top;
+    if (step?.bottom > bottom) list.scrollTop += step.bottom - bottom;
+  }, [index]);
   const longest = Math.max(...steps.map((step) => step.usage?.seconds ?? 0), 0.001);
   return html`<ol class="timeline" aria-label="Steps of branch ${branch.number}">
     ${steps.map((step, at) => {
@@ -36,4 +43,4 @@ function Timeline({ steps, index, go, forkedAt, branch }) {
   </ol>`;
 }
 
-export { Timeline, count, seconds };
+export { Timeline, count, counted, seconds };

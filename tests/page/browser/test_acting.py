@@ -70,7 +70,7 @@ async def test_from_the_wrong_triple_to_a_branch_without_it(
     progress = page.get_by_role("status").filter(has_text="Fork")
     await expect(progress).to_contain_text("[SUBQ] On which <b>river</b>?")
     one_branch.gate.set()
-    await expect(page.get_by_role("heading", name="Answer sufficient")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Answer stopped: sufficient")).to_be_visible()
     await expect(page.locator(".answer")).to_have_text("The Glåma")
     assert one_branch.sent("POST", FORK) == [
         {
@@ -125,7 +125,7 @@ async def test_every_kind_of_edit_is_sent_as_it_was_made(
     await expect(pending).to_have_count(6)
     await page.get_by_role("button", name="Undo edit 2").click()
     await page.get_by_role("button", name="Fork from step 10 with 5 edits").click()
-    await expect(page.get_by_role("heading", name="Answer sufficient")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Answer stopped: sufficient")).to_be_visible()
     document = bridge().document
     ids = {passage["title"]: id for id, passage in document["passages"].items()}
     born = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Elvestad"}
@@ -244,7 +244,7 @@ async def test_a_run_at_work_grows_before_ones_eyes_and_nothing_moves(
     assert len(after) > len(before)
 
 
-async def test_a_question_is_asked_and_its_run_opened(
+async def test_a_question_is_asked_of_the_chosen_documents_and_ends_on_its_answer(
     open_page: OpenPage, server: CannedServer
 ) -> None:
     whole = bridge("fresh").document
@@ -252,12 +252,33 @@ async def test_a_question_is_asked_and_its_run_opened(
     server.then = whole
     server.stream = [{"type": "run", "run": "fresh"}, None, {"type": "done", "branch": 1}]
     page = await open_page()
-    await page.get_by_label("Question").fill(QUESTION)
+    form = page.get_by_role("form", name="Ask")
+    documents = form.get_by_label("Documents")
+    await expect(documents.locator("option:checked")).to_have_text("handbook: 13 documents")
+    await documents.select_option("demo")
+    await form.get_by_label("Model").fill("openai:gpt-x")
+    await form.get_by_label("Task").select_option("yes_no")
+    await form.get_by_label("Question").fill(QUESTION)
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("2 / 2")).to_be_visible()
+    await expect(page.get_by_role("tab", name="Step")).to_have_attribute("aria-selected", "true")
     server.gate.set()
     await expect(page.get_by_text("16 / 16")).to_be_visible()
-    assert server.sent("POST", "runs") == [{"question": QUESTION, "settings": {}}]
+    await expect(page.get_by_role("tabpanel").locator(".answer")).to_have_text("The Tverra")
+    roles = dict.fromkeys(["planner", "extractor", "answerer"], "openai:gpt-x")
+    settings = {"index": "demo", "task": "yes_no", **roles}
+    assert server.sent("POST", "runs") == [{"question": QUESTION, "settings": settings}]
+
+    server.choices |= {"free": False, "models": [], "own": {}}
+    await page.get_by_role("link", name="All runs").click()
+    await expect(documents).to_have_value("demo")  # as chosen last
+    await expect(form.get_by_label("Model")).to_have_text("the server's own")
+    await documents.select_option("handbook: 13 documents")
+    await form.get_by_label("Question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("16 / 16")).to_be_visible()
+    settings = {"index": "/srv/handbook", "task": "yes_no"}
+    assert server.sent("POST", "runs")[1:] == [{"question": QUESTION, "settings": settings}]
 
 
 async def test_a_run_that_cannot_be_loaded_does_not_hold_up_the_next(

@@ -1,0 +1,64 @@
+// A new question: of which documents, and which model. The server says what may be chosen.
+
+import { html, useEffect, useState } from "./lib.js";
+import { getChoices } from "./api.js";
+import { keep, kept } from "./kept.js";
+import { plain } from "./text.js";
+
+const OWN = "the server's own"; // where a remote graph does not tell its settings
+
+/** What was chosen last, as far as the server still offers it. */
+function lastChoice({ indexes, models, tasks, free }) {
+  const last = Object.fromEntries(new URLSearchParams(kept("asked") ?? ""));
+  const names = indexes.map(({ name }) => name);
+  return {
+    index: names.includes(last.index) ? last.index : names[0],
+    model: free || models.includes(last.model) ? (last.model ?? "") : "",
+    task: tasks.includes(last.task) ? last.task : "",
+  };
+}
+
+/** @param {{ask: (question: string, settings: object) => void}} props */
+function AskForm({ ask, busy, fail }) {
+  const [choices, setChoices] = useState(null);
+  const [chosen, choose] = useState({});
+  useEffect(() => {
+    const abort = new AbortController();
+    const take = (found) => (setChoices(found), choose(lastChoice(found)));
+    getChoices(abort.signal).then(take, (error) => error.name === "AbortError" || fail(error));
+    return () => abort.abort();
+  }, []);
+  const { indexes, models, tasks, roles, own, free } = choices ??
+    { indexes: [], models: [], tasks: [], roles: [], own: {}, free: false };
+  const set = (name) => (event) => choose({ ...chosen, [name]: event.target.value });
+  const submit = (event) => {
+    event.preventDefault();
+    keep("asked", String(new URLSearchParams(chosen)));
+    const model = chosen.model.trim();
+    ask(new FormData(event.target).get("question"), {
+      ...indexes.find(({ name }) => name === chosen.index).settings,
+      ...Object.fromEntries(model ? roles.map((role) => [role, model]) : []),
+      ...(chosen.task && { task: chosen.task }),
+    });
+  };
+  const select = (label, name, names, first) => html`<label>${label}
+    <select value=${chosen[name]} onChange=${set(name)}>
+      ${first && html`<option value="">${plain(first, 60)}</option>`}
+      ${names.map((each) => html`<option value=${each}>${plain(each, 100)}</option>`)}</select></label>`;
+  return html`<form class="ask" onSubmit=${submit} aria-label="Ask">
+    <input name="question" required placeholder="Ask a question …" aria-label="Question" autocomplete="off" />
+    <button class="primary" disabled=${busy || !indexes.length}>Ask</button>
+    <div class="of">
+      ${select("Documents", "index", indexes.map(({ name }) => name))}
+      ${free
+        ? html`<label>Model <input list="models" value=${chosen.model} onInput=${set("model")} placeholder=${own.model}
+            autocomplete="off" /></label><datalist id="models">${models.map((name) => html`<option value=${name} />`)}</datalist>`
+        : select("Model", "model", models, own.model || OWN)}
+      ${select("Task", "task", tasks.filter((name) => name !== own.task), own.task || OWN)}
+    </div>
+    ${choices && !indexes.length && html`<p class="quiet">There are no documents to ask. Make an index with:
+      ras-flow index build INDEX DOCS</p>`}
+  </form>`;
+}
+
+export { AskForm };
