@@ -25,7 +25,7 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow import Context, RasFlowError, build_graph
 from ras_flow.errors import InputError, OverloadedError
-from ras_flow.formats.answer import without_thoughts
+from ras_flow.formats.reply import spoken
 
 SETTINGS = Context(index="demo")
 
@@ -114,14 +114,14 @@ class Words:
         if chunk.id != self._call:
             self._call, self._text = chunk.id, ""
         self._text += chunk.text
-        spoken = without_thoughts(self._text).lstrip()
+        said = spoken(self._text).lstrip()
         events = []
-        if not spoken.startswith(self._sent):
+        if not said.startswith(self._sent):
             events.append({"type": "restart"})
             self._sent = ""
-        if more := spoken[len(self._sent) :]:
+        if more := said[len(self._sent) :]:
             events.append({"type": "word", "text": more})
-            self._sent = spoken
+            self._sent = said
         return events
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ras_flow.errors import InputError
-from ras_flow.formats.answer import without_thoughts
+from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import has_word
 
 PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
@@ -104,7 +104,7 @@ def parse_plan(text: str) -> ParsedPlan:
     No label, different labels, and a [SUBQ] without a usable text are
     problems; of several [SUBQ] the first with a text counts.
     """
-    lines = [line for line in _visible(text).split("\n") if not _FENCE.fullmatch(line)]
+    lines = [line for line in _visible(spoken(text)).split("\n") if not _FENCE.fullmatch(line)]
     found: list[tuple[PlanLabel, str]] = []
     at_start = True
     for number, line in enumerate(lines):
@@ -147,9 +147,9 @@ def clean_subquery(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Drop thoughts, invisible characters and Markdown escapes; unify line ends and brackets."""
+    """Drop invisible characters and Markdown escapes; unify line ends and brackets."""
     text = _INVISIBLE.sub("", _NEWLINE.sub("\n", text))
-    return _TEXT_INSIDE.sub(r"[\1\2] \3", _ESCAPE.sub("", without_thoughts(text)))
+    return _TEXT_INSIDE.sub(r"[\1\2] \3", _ESCAPE.sub("", text))
 
 
 def _bracketed(line: str) -> list[tuple[PlanLabel, str]]:

@@ -40,7 +40,9 @@ _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _UNMARKED = r"(?!\s*\w\s*[>＞])([^()\[\]|\n]{1,300})"
 _BARS = re.compile(rf"[(\[]{_UNMARKED}\|{_UNMARKED}\|{_UNMARKED}[)\]]")
 _NONE = re.compile(
-    r"(?:```\w*\s+)?(?:\{\s*[\"']triples[\"']\s*:\s*)?\[\s*\](?:\s*\})?(?:\s*```)?", re.IGNORECASE
+    r"(?:```\w*\s+)?(?:\{\s*[\"']triples[\"']\s*:\s*)?\[\s*\](?:\s*\})?(?:\s*```)?"
+    r"|\W*(?:none|null|n/a|(?:there are |the text states )?no (?:facts|triples)[^\n.]{0,60})\W*",
+    re.IGNORECASE,
 )
 _SPACES = " \t,;"
 
@@ -97,7 +99,7 @@ def parse_triples(text: str) -> ParsedTriples:
                                             bracket ends the object
     a triple a second time                  left out (compared by normalised names)
     text around the triples                 left out; dropped if there are no triples at all
-    "[]", '{"triples": []}'                 no triples, none dropped
+    "[]", '{"triples": []}', "No facts."    no triples, none dropped
     ======================================  =====================================================
     """
     if _NONE.fullmatch(text.strip()):

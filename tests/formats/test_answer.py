@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.formats.answer import clean_answer
@@ -28,15 +28,8 @@ from ras_flow.formats.answer import clean_answer
         ("***Narvik***", "Narvik"),
         ("‘Narvik’s harbour", "‘Narvik’s harbour"),
         ("Answer: ' Narvik '", "Narvik"),
-        ("<think>Was it Bodø? No.</think>\nNarvik", "Narvik"),
-        ("<think>never closed", ""),
-        ("<thought>Was it Bodø? No.</thought>\nNarvik", "Narvik"),  # EXAONE Deep
-        ("<seed:think>Was it Bodø? No.</seed:think>Narvik", "Narvik"),  # Seed-OSS
-        ("[THINK]Was it Bodø? No.[/THINK]Narvik", "Narvik"),  # Magistral
-        ("[THINK]never closed", ""),
-        ("◁think▷Was it Bodø? No.◁/think▷Narvik", "Narvik"),  # Kimi
         ("Was it Bodø? No.</think>\nAnswer: Narvik", "Narvik"),
-        ("<Thinking>Bodø?</Thinking>Narvik", "Narvik"),
+        ("<think>never closed", ""),
         ("Nar\0vik\ud800", "Narvik"),
         ("**Narvik**", "Narvik"),
         ("*Narvik*", "Narvik"),
@@ -68,9 +61,7 @@ def test_answers(reply: str, answer: str) -> None:
 
 
 PIECES = st.lists(
-    st.sampled_from(
-        ["Answer:", "Final  answer : ", "output:", "**Answer:**", "**", "</think>", "</Thinking>"]
-    )
+    st.sampled_from(["Answer:", "Final  answer : ", "output:", "**Answer:**", "**"])
     | st.sampled_from([*"\"'“”«»` \n\0\ud800", "Narvik", "a b"])
     | st.text(st.characters(codec=None), max_size=5),
     max_size=6,
@@ -86,13 +77,7 @@ REPLIES = st.builds(
 
 @given(REPLIES)
 def test_any_text_gives_a_stripped_part_of_it_that_can_be_stored(text: str) -> None:
-    assume(not re.search("<(think|thought|seed)", text.lower()))
     answer = clean_answer(text)
     assert answer in re.sub("[\0\ud800-\udfff]", "", text) and answer == answer.strip()
     assert "\0" not in answer
     answer.encode()
-
-
-@given(PIECES, REPLIES)
-def test_a_thought_before_an_answer_changes_nothing(thought: str, reply: str) -> None:
-    assert clean_answer(f"<think>{thought}</think>{reply}") == clean_answer(reply)

@@ -76,7 +76,6 @@ def test_a_subquery_is_read_after_any_label_and_in_any_quotes(label: str) -> Non
         f"**[SUBQ] {WHO}**",
         f"`[SUBQ] {WHO}`",
         f"```\n[SUBQ] {WHO}\n```",
-        f"[SUBQ] {WHO} <think>good</think>",
         f"[SUBQ] {WHO}\n[SUBQ] Where is Stamford?",
         f"[SUBQ] {WHO} [SUBQ] Where is Stamford?",
         f"[SUBQ] {WHO}\r\nRetrieved Graph Information: (S> a| P> b| O> c)\r\n[SUFFICIENT]",

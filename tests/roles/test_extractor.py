@@ -56,14 +56,24 @@ async def test_a_bad_passage_has_a_result_and_changes_no_other(name: str) -> Non
         assert text.count("\n") == 1 and "\0" not in text
 
 
-async def test_nothing_but_thoughts_is_a_failure_and_nothing_to_say_is_none() -> None:
-    class Thinker(ScriptedModel):
-        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
-            return [Generation("", 9, 7, truncated="Oslo" in p[-1]["content"]) for p in prompts]
-
-    made = await PromptedExtractor(Thinker("")).extract([GOOD, passage("Oslo", "Oslo is a town.")])
-    assert [one.error is None for one in made] == [True, False]
-    assert [one.output_tokens for one in made] == [7, 7]
+@pytest.mark.parametrize(
+    ("reply", "failed"),
+    [
+        ("[]", False),
+        ('```json\n{"triples": []}\n```', False),
+        ("<think>A heading.</think>No facts are stated.", False),
+        ("None.", False),
+        ("", True),
+        ("I'm sorry, I can't help with that request.", True),
+        ("<html><title>502 Bad Gateway</title></html>", True),
+        ("<think>(S> Narvik| P> is| O> town)</think>", True),
+        ("(S> Narvik| P> is", True),
+    ],
+)
+async def test_a_reply_of_which_nothing_can_be_read_is_a_failure(reply: str, failed: bool) -> None:
+    [made] = await PromptedExtractor(ScriptedModel(reply)).extract([GOOD])
+    assert (made.triples, made.error is not None) == ([], failed)
+    assert made.output_tokens > 0 or not reply
 
 
 async def test_what_a_model_thinks_first_is_no_triple() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ras_flow.errors import InputError
-from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.history import shorten
+from ras_flow.formats.reply import spoken
 from ras_flow.parts.prompted.answerer import LONG_FORM_TOKENS
 from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.protocols import LanguageModel
@@ -86,8 +86,9 @@ async def write(
     # In a thread: a local model's first count of tokens loads its tokenizer.
     asked, lost = await asyncio.to_thread(fit, model, prefix, blocks)
     [made] = await model.generate([ask(prefix, asked)], max_new_tokens=max_new_tokens, stop=stop)
-    text = without_thoughts(made.text)
-    return Reply(text, made.input_tokens, made.output_tokens, lost, truncated=made.truncated)
+    return Reply(
+        spoken(made.text), made.input_tokens, made.output_tokens, lost, truncated=made.truncated
+    )
 
 
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:

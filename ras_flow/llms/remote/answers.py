@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.answer import without_thoughts
+from ras_flow.formats.reply import spoken
 from ras_flow.llms.local.generation import cut_at
 from ras_flow.llms.remote.failures import BrokenAnswerError, Endpoint
 from ras_flow.parts.records import Generation, Message
@@ -60,7 +60,7 @@ def as_generation(
 ) -> Generation:
     """Return an answer's text, without thoughts, up to a stop string; with its tokens."""
     whole = str(answer.text)
-    text = without_thoughts(whole)
+    text = spoken(whole)
     cut = cut_at(text, stop)
     usage: dict[str, Any] = dict(answer.usage_metadata or {})
     if "total_cost" in usage and not usage["total_cost"]:
@@ -82,14 +82,14 @@ def as_generation(
 def lost_to_thought(answer: AIMessage) -> bool:
     """Tell whether thoughts, shown or hidden, took an answer's place or part of it."""
     text = str(answer.text)
-    spoken = without_thoughts(text)
+    said = spoken(text)
     usage: dict[str, Any] = dict(answer.usage_metadata or {})
     cut_off = bool(_ends(answer) & _CUT_OFF)
-    if not spoken.strip():
+    if not said.strip():
         # A stop string in hidden thoughts ends an answer too; a stop string alone is few tokens.
         return bool(text.strip()) or cut_off or usage.get("output_tokens", 0) >= LEAST_THOUGHT
     hidden = usage.get("output_token_details", {}).get("reasoning")
-    thought = max(hidden or 0, (len(text) - len(spoken)) // 4)
+    thought = max(hidden or 0, (len(text) - len(said)) // 4)
     return cut_off and thought >= LEAST_THOUGHT
 
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 
 from ras_flow.documents.split import MAX_WORDS, split_text
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.answer import without_thoughts
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.text import scrub
+from ras_flow.formats.reply import spoken
+from ras_flow.formats.text import plain, scrub
 from ras_flow.formats.triples import format_triple, parse_triples
 from ras_flow.llms.local.text import LOOP
 from ras_flow.parts.prompted.forms import Form, text_form
@@ -131,14 +131,20 @@ class PromptedExtractor:
         """Join what was made of a passage's parts."""
         triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
         dropped: list[str] = []
+        failed: dict[str, str] = {}
         good = [made for _, made in parts if isinstance(made, Generation)]
-        for part in good:
-            parsed = parse_triples(without_thoughts(part.text))
+        for text, part in parts:
+            if isinstance(part, ModelResponseError):
+                failed[text] = str(part)
+                continue
+            said = spoken(part.text)
+            parsed = parse_triples(said)
+            if not parsed.triples and (problem := _problem(said, parsed.dropped, part.truncated)):
+                failed[text] = problem
             for triple in parsed.triples[:MOST_TRIPLES]:
                 triples.setdefault(tuple(map(normalize_name, triple)), triple)
             dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
             dropped += parsed.dropped
-        failed = {text: problem for text, made in parts if (problem := _problem(made))}
         error = next(iter(failed.values()), None)
         if error and len(parts) > 1:
             error = f"{len(failed)} of its {len(parts)} parts failed: {error}"
@@ -153,10 +159,9 @@ class PromptedExtractor:
         )
 
 
-def _problem(made: Generation | ModelResponseError) -> str | None:
-    """Return why nothing was written about a text; None where something was, or on purpose."""
-    if isinstance(made, ModelResponseError):
-        return str(made)
-    if made.truncated and not without_thoughts(made.text).strip():
-        return "The model came to its limit of new tokens before it wrote anything."
-    return None
+def _problem(said: str, unread: Sequence[str], truncated: bool) -> str | None:
+    """Return why a reply without triples is a failure; None if it says that there are none."""
+    if said.strip():
+        return f"The model wrote no triples: {plain(said)[:80]!r}." if unread else None
+    limit = "came to its limit of new tokens before it wrote" if truncated else "did not write"
+    return f"The model {limit} anything."
