@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ras_flow.errors import InputError
@@ -246,6 +246,7 @@ PIECES = st.lists(
 @given(PIECES)
 @example('**"\'"**')
 def test_format_round_trips(text):
+    assume("</think>" not in text)  # What is before it may be a thought.
     cleaned = clean_subquery(text)
     assert clean_subquery(cleaned) == cleaned
     if any(map(str.isalnum, cleaned)) and len(cleaned) <= 400:
