@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import getattr_static
 from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStore
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
@@ -290,6 +292,10 @@ def _encoder_part(given: Any) -> Encoder | None:
 
 def _missing(given: Any, needed: Sequence[str]) -> str:
     # Of the class first: a property of the object, such as an identity, may take its weights.
+    # LangChain's wrappers ask what they wrap, and some fail at that.
+    has = getattr_static if isinstance(given, Runnable) else getattr
     return ", ".join(
-        f"`{name}`" for name in needed if not (hasattr(type(given), name) or hasattr(given, name))
+        f"`{name}`"
+        for name in needed
+        if not hasattr(type(given), name) and has(given, name, None) is None
     )

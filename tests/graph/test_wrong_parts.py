@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Overwrite
 
-from ras_flow import Context, Runs
+from ras_flow import Context, Runs, build_graph
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.parts import Extraction, Reply, ScoredPassage
 from ras_flow.state.kg import triple_id
@@ -45,6 +48,35 @@ class Forgetful:
 async def test_a_part_that_loses_a_request_is_named(role: str) -> None:
     with pytest.raises(ConfigurationError, match="Forgetful returned 0 results"):
         await build(world(**{role: Forgetful()})).ainvoke({"question": QUESTION})
+
+
+CHAT = FakeListChatModel(responses=["Narvik"])
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        CHAT.with_fallbacks([CHAT]),
+        CHAT.with_retry(),
+        CHAT.bind(stop="x"),
+        CHAT.with_config(tags=["x"]),
+        CHAT | StrOutputParser(),
+    ],
+    ids=lambda wrapped: type(wrapped).__name__,
+)
+@pytest.mark.parametrize("role", ["planner", "extractor", "answerer"])
+def test_what_wraps_a_chat_model_is_refused_with_the_way_out(role: str, wrapped: Any) -> None:
+    with pytest.raises(ConfigurationError, match="chat model itself"):
+        build_graph(**{role: wrapped})
+
+
+def test_a_retriever_with_fallbacks_is_refused() -> None:
+    class Empty(BaseRetriever):
+        def _get_relevant_documents(self, query: str, **_: Any) -> list[Any]:
+            return []
+
+    with pytest.raises(ConfigurationError, match="cannot retrieve"):
+        build_graph(retriever=Empty().with_fallbacks([Empty()]))
 
 
 @pytest.mark.parametrize(

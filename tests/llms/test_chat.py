@@ -162,6 +162,38 @@ async def test_models_that_take_no_temperature_get_none() -> None:
     assert body["max_tokens"] > 1000, "thinking counts as output"
 
 
+NO_SYSTEM = [
+    "System role not supported",  # Gemma's template, in vLLM
+    "Conversation roles must alternate user/assistant/user/assistant/...",  # Mistral's
+    "Only user and assistant roles are supported!",
+    "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    "Developer instruction is not enabled for models/gemma-3-27b-it",
+    "This model doesn't support system messages. Try again without a system message.",
+]
+
+
+@pytest.mark.parametrize("refusal", NO_SYSTEM)
+async def test_a_model_without_a_system_role_is_told_in_the_users_message(refusal: str) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        has_system = any(message["role"] == "system" for message in body["messages"])
+        return Answer(status=400, error=refusal) if has_system else Answer("Paris")
+
+    with OpenAIServer(answer) as server:
+        model = load_language_model("openai:gemma-2-9b-it", base_url=server.url)
+        for _ in range(2):
+            (made,) = await model.generate([PROMPT], max_new_tokens=9)
+            assert made.text == "Paris"
+    told = [[message["content"] for message in it["body"]["messages"]] for it in server.requests]
+    assert told[1:] == [["Be brief.\n\nCapital of France?"]] * 2
+
+
+async def test_another_refusal_with_a_system_role_is_told() -> None:
+    with OpenAIServer([Answer(match="", status=400, error="System role not supported")]) as server:
+        with pytest.raises(ModelResponseError, match="System role"):
+            await client("openai", server).generate([PROMPT], max_new_tokens=9)
+    assert len(server.requests) == 2
+
+
 REFUSED_STOPS = [
     "Unsupported parameter: 'stop' is not supported with this model.",
     "Argument not supported on this model: stop",
@@ -227,6 +259,27 @@ async def test_an_answer_that_thoughts_leave_no_room_is_asked_for_again(
     assert len(server.requests) == asked
     assert made.text.strip() == "Paris" if asked == 2 else made.text.strip() in ("", "Par")
     assert asked == 1 or not made.truncated
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_text_that_a_server_takes_for_reasoning_is_told(name: str, streaming: bool) -> None:
+    hidden = Answer(match="", output_tokens=3, reasoning={name: "Paris"})
+    with OpenAIServer([hidden]) as server:
+        model = client("openai", server)
+        model._chat = model._chat.model_copy(update={"streaming": streaming})
+        with pytest.raises(ModelResponseError, match="reasoning parser"):
+            await model.generate([PROMPT], max_new_tokens=9, stop=STOP)
+    assert [request["body"].get("stop") for request in server.requests] == [STOP, None]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_reasoning_beside_a_text_is_left_alone(streaming: bool) -> None:
+    with OpenAIServer([Answer("Paris", reasoning={"reasoning": "Rome? No."})]) as server:
+        model = client("openai", server)
+        model._chat = model._chat.model_copy(update={"streaming": streaming})
+        (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=STOP)
+    assert made.text == "Paris"
 
 
 async def test_a_tool_call_in_place_of_text_is_told_and_changes_nothing() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +14,8 @@ from langchain_openai import ChatOpenAI
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.llms import ChatLanguageModel, load_language_model
-from ras_flow.llms.remote.clients import certificates
+from ras_flow.runs.databases.opening import open_runs_at
+from ras_flow.support.network import certificates
 from tests.llms.remote_models import KEY, KINDS, PROMPT, both, client, serve
 from tests.servers import Answer
 
@@ -129,14 +133,39 @@ def test_what_is_missing_is_named(kind: str, monkeypatch: pytest.MonkeyPatch) ->
         without_key.delenv(variable)
         with pytest.raises(ConfigurationError, match=variable):
             load_language_model(name)
+    monkeypatch.setitem(sys.modules, f"langchain_{kind}", None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'ras-flow\[{kind}\]'"):
+        load_language_model(name)
+
+
+async def _open_server_runs() -> None:
+    async with open_runs_at("http://localhost:1"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(partial(load_language_model, name) for _, name in KINDS.values()),
+        partial(load_language_model, "vllm:some/model", base_url="http://localhost:1/v1"),
+        lambda: asyncio.run(_open_server_runs()),
+    ],
+    ids=[*KINDS, "vllm", "runs on a server"],
+)
+def test_what_the_network_lacks_is_named_before_anything_is_sent(
+    call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     certificates.cache_clear()
     with monkeypatch.context() as moved:
         moved.setenv("SSL_CERT_FILE", "/no/such/file.pem")
         with pytest.raises(ConfigurationError, match="SSL_CERT_FILE=/no/such/file.pem"):
-            load_language_model(name)
-    monkeypatch.setitem(sys.modules, f"langchain_{kind}", None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'ras-flow\[{kind}\]'"):
-        load_language_model(name)
+            call()
+    monkeypatch.setenv("ALL_PROXY", "socks5h://localhost:1")
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(MissingExtraError, match=r"ALL_PROXY .*httpx\[socks\]"):
+        call()
+    monkeypatch.setenv("NO_PROXY", "*")
+    call()
 
 
 @pytest.mark.parametrize(

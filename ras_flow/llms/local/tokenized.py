@@ -44,12 +44,12 @@ class TokenizedModel:
 
     def _encode(self, prompt: Sequence[Message], *, share: bool) -> Encoded:
         tokenizer = load_tokenizer(self.name)
-        messages = [
+        messages: list[Message] = [
             {"role": message["role"], "content": as_plain_text(message["content"], tokenizer)}
             for message in prompt
         ]
 
-        def tokens(part: list[dict[str, str]], *, ask: bool) -> list[int]:
+        def tokens(part: list[Message], *, ask: bool) -> list[int]:
             return list(
                 tokenizer.encode(chat_text(tokenizer, part, ask=ask), add_special_tokens=False)
             )
@@ -59,7 +59,7 @@ class TokenizedModel:
             try:
                 whole = tokens(messages, ask=True)
             except refused:
-                messages = _without_system(messages)
+                messages = without_system(messages)
                 whole = tokens(messages, ask=True)
         except refused as error:
             raise ConfigurationError(
@@ -76,9 +76,9 @@ class TokenizedModel:
         return Encoded(tuple(prefix), rest, words=rest)
 
 
-def _without_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
+def without_system(messages: Sequence[Message]) -> list[Message]:
     """Say what a system message says at the beginning of the user's first message."""
     if [message["role"] for message in messages[:2]] != ["system", "user"]:
-        return messages
+        return list(messages)
     system, user, *rest = messages
     return [{**user, "content": f"{system['content']}\n\n{user['content']}"}, *rest]

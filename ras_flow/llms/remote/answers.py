@@ -86,11 +86,27 @@ def lost_to_thought(answer: AIMessage) -> bool:
     usage: dict[str, Any] = dict(answer.usage_metadata or {})
     cut_off = bool(_ends(answer) & _CUT_OFF)
     if not said.strip():
-        # A stop string in hidden thoughts ends an answer too; a stop string alone is few tokens.
-        return bool(text.strip()) or cut_off or usage.get("output_tokens", 0) >= LEAST_THOUGHT
+        return bool(text.strip()) or cut_off or _reasoned(answer)
     hidden = usage.get("output_token_details", {}).get("reasoning")
     thought = max(hidden or 0, (len(text) - len(said)) // 4)
     return cut_off and thought >= LEAST_THOUGHT
+
+
+def check_said(answer: AIMessage, endpoint: Endpoint) -> None:
+    """Refuse an answer whose server took all of it for reasoning, though it had room for both."""
+    if not str(answer.text).strip() and not _ends(answer) & _CUT_OFF and _reasoned(answer):
+        raise ModelResponseError(
+            f"The model {endpoint.model!r} at {endpoint.host} wrote no text: its server took the "
+            "whole reply for reasoning. Start the server with the reasoning parser of this model "
+            "(vLLM: --reasoning-parser), or without one if the model does not think first."
+        )
+
+
+def _reasoned(answer: AIMessage) -> bool:
+    """Tell whether an answer without text has thoughts; a stop string alone is few tokens."""
+    usage: dict[str, Any] = dict(answer.usage_metadata or {})
+    many = usage.get("output_tokens", 0) >= LEAST_THOUGHT
+    return many or bool(answer.additional_kwargs.get("reasoning_content"))
 
 
 def _ends(answer: AIMessage) -> set[str]:

@@ -10,8 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ModelResponseError
+from ras_flow.llms.local.tokenized import without_system
 from ras_flow.llms.local.weights import hash_text
-from ras_flow.llms.remote.answers import as_generation, check_text, check_whole, lost_to_thought
+from ras_flow.llms.remote.answers import (
+    as_generation,
+    check_said,
+    check_text,
+    check_whole,
+    lost_to_thought,
+)
 from ras_flow.llms.remote.clients import LoopClients, open_clients
 from ras_flow.llms.remote.failures import BrokenAnswerError, call_model
 from ras_flow.llms.remote.providers import connect, endpoint_of, extra_body, schema_settings
@@ -40,6 +47,11 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """Names that chat models give the limit of output tokens."""
 
 _NAMES_STOP = re.compile(r"\bstop(?:_?sequences)?\b", re.IGNORECASE)
+_NAMES_SYSTEM = re.compile(
+    r"\bsystem[\s_'\"`]*(?:role|message|prompt|instruction)|\brole\b[^.]{0,60}\bsystem\b"
+    r"|roles must alternate|only user and assistant|developer instruction",
+    re.IGNORECASE,
+)
 _NAMES_SCHEMA = re.compile(r"response_?format|output_config|schema|structured", re.IGNORECASE)
 
 _STRICT = ("openai", "anthropic")
@@ -95,7 +107,7 @@ class ChatLanguageModel:
         profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
         limit = window or profile.get("max_input_tokens")
         self.window = max(limit - ROOM_FOR_OUTPUT, limit // 2) if limit else DEFAULT_WINDOW
-        self._takes_stops = self._takes_schemas = True
+        self._takes_stops = self._takes_schemas = self._takes_system = True
         self._thinks = bool(profile.get("reasoning_output")) and profile.get("temperature") is False
         # Some servers ignore the name that OpenAI gives the limit now.
         compatible = self._by_name and self._chat._llm_type.startswith("openai") and not profile
@@ -139,7 +151,8 @@ class ChatLanguageModel:
         stop: list[str],
         schema: Mapping[str, Any] | None,
     ) -> Generation:
-        messages = [(message["role"], message["content"]) for message in prompt]
+        told = list(prompt) if self._takes_system else without_system(prompt)
+        messages = [(message["role"], message["content"]) for message in told]
         thinks = self._thinks
         chat = await self._limited(max_new_tokens)
         sent = self._accepted(stop)
@@ -154,11 +167,16 @@ class ChatLanguageModel:
                         sdk_retries=self._by_name,
                     )
         except ModelResponseError as error:
-            if self._may_change_settings(chat, str(error), stops=bool(sent), schema=bool(more)):
+            system = any(message["role"] == "system" for message in told)
+            if self._may_change(
+                chat, str(error), stops=bool(sent), schema=bool(more), system=system
+            ):
                 return await self._answer(prompt, max_new_tokens, stop, schema)
             raise
         check_text(answer, self._endpoint)
         made = as_generation(prompt, answer, stop, self.count_tokens)
+        if thinks:
+            check_said(answer, self._endpoint)
         if thinks or not lost_to_thought(answer):
             return made
         self._thinks = True
@@ -186,10 +204,10 @@ class ChatLanguageModel:
         check_whole(answer, tells_end=strict)
         return answer
 
-    def _may_change_settings(
-        self, chat: BaseChatModel, said: str, *, stops: bool, schema: bool
+    def _may_change(
+        self, chat: BaseChatModel, said: str, *, stops: bool, schema: bool, system: bool
     ) -> bool:
-        """Leave out a setting that the server refused; tell whether there was one."""
+        """Leave out what the server refused; tell whether it was sent."""
         if stops and _NAMES_STOP.search(said):
             self._takes_stops = False
             return True
@@ -197,6 +215,9 @@ class ChatLanguageModel:
             if self._takes_schemas:
                 _log.warning("JSON is asked for in words alone, without a schema. %s", said)
             self._takes_schemas = False
+            return True
+        if system and _NAMES_SYSTEM.search(said):
+            self._takes_system = False
             return True
         if not self._by_name:
             return False

@@ -7,18 +7,13 @@ twice the computing: 11.9 ms against 6.4 (``benchmarks/results/concurrency.md``)
 from __future__ import annotations
 
 import asyncio
-import os
-import ssl
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import httpx
-
-from ras_flow.errors import ConfigurationError
 from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.extras import require
+from ras_flow.support.network import certificates, socks_proxies
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -27,21 +22,6 @@ T = TypeVar("T")
 
 _CLIENTS = {"openai": "root_async_client", "anthropic": "_async_client"}
 """Where chat models of an interface have their async client."""
-
-_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-
-
-@cache
-def certificates() -> ssl.SSLContext:
-    """Return what servers' certificates are checked with; read once, since the file is large."""
-    try:
-        return httpx.create_ssl_context()
-    except OSError as error:
-        named = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
-        raise ConfigurationError(
-            f"The certificates that servers are checked with cannot be read ({error}). Correct or "
-            f"unset {' and '.join(named) or 'SSL_CERT_FILE'}."
-        ) from error
 
 
 @dataclass
@@ -109,7 +89,7 @@ def open_http(kind: str, *, proxy: str | None = None, aiohttp: bool = True) -> A
     """Open the HTTP client of an SDK."""
     sdk = require(kind, extra=kind)
     settings: dict[str, Any] = {"verify": certificates()} | ({"proxy": proxy} if proxy else {})
-    if not aiohttp:
+    if not aiohttp or socks_proxies():  # aiohttp speaks no SOCKS.
         return sdk.DefaultAsyncHttpxClient(**settings)
     require("aiohttp", extra=kind)
     # Not httpx's transport: for each call it looks at every open connection.

@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms.local.generation import cut_at, decoded
 from ras_flow.llms.local.text import LOOP, repeats
-from ras_flow.llms.remote.clients import LoopClients, certificates, open_http
+from ras_flow.llms.remote.clients import LoopClients, open_http
 from ras_flow.llms.remote.failures import BrokenAnswerError, Endpoint, call_model
 from ras_flow.llms.remote.providers import NO_KEY, check_address, key_in
 from ras_flow.llms.remote.slots import shared_slots
 from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require
+from ras_flow.support.network import check_network
 
 ADDRESS = "VLLM_BASE_URL"
 """Environment variable with the server's address, if no base_url is given."""
@@ -84,7 +85,7 @@ class CompletionsServer:
             )
         check_address("base_url" if base_url else ADDRESS, address)
         self._sdk = require("openai", extra="openai")
-        certificates()  # Read here, not in an event loop.
+        check_network()
         self.model = model
         key = key_in(KEY)
         host = urlsplit(address).netloc.rpartition("@")[2]

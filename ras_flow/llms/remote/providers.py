@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
-from ras_flow.llms.remote.clients import certificates
 from ras_flow.llms.remote.failures import Endpoint
 from ras_flow.support.extras import require
+from ras_flow.support.network import check_network
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -85,7 +86,7 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
         check_address(setting, address)
     if provider:
         require(provider.package, extra=provider.extra)
-        certificates()  # Their clients read them too, and do not say which file is missing.
+        check_network()
         settings |= provider.settings
         for setting, address in given.items():
             if kind == "openai" and "@" in urlsplit(address).netloc:
@@ -101,10 +102,15 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
                     f"{provider.key_variable}, or a base_url for a server without keys."
                 )
         settings["api_key"] = key or NO_KEY
+    make: Callable[..., Any] = partial(init_chat_model, name)
+    if kind == "openai":
+        from ras_flow.llms.remote.openai_chat import ChatOpenAI  # noqa: PLC0415
+
+        make = partial(ChatOpenAI, model=model)
     try:
-        chat = init_chat_model(name, **settings)
+        chat = make(**settings)
         if (chat.profile or {}).get("temperature") is not False:
-            chat = init_chat_model(name, temperature=0, **settings)
+            chat = make(temperature=0, **settings)
     except ImportError as error:
         raise MissingExtraError(
             f"The provider {kind!r} needs a package that is not installed: {error}"

@@ -43,6 +43,7 @@ from ras_flow.runs.runs import Runs
 from ras_flow.runs.threads import FORKED_FROM, Saved
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasInput
+from ras_flow.support.network import check_network
 from ras_flow.systems import DEFAULT, system_names
 
 _PAGE = 100
@@ -59,6 +60,7 @@ async def open_server_runs(
     """Open the runs of a LangGraph server, whose graphs have their systems' names."""
     if headers is None and (token := os.environ.get(TOKEN)):
         headers = {"Authorization": f"Bearer {token}"}
+    check_network()
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
