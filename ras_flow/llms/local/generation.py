@@ -196,7 +196,7 @@ _ONE_DAY = "{% macro strftime_now(format) %}26 Jul 2024{% endmacro %}"
 """Precedes a template and hides the clock; Llama's template falls back to this day."""
 
 
-def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, str]], *, ask: bool = True) -> str:
+def chat_text(tokenizer: Any, messages: Sequence[Mapping[str, object]], *, ask: bool = True) -> str:
     """Write messages by a tokenizer's chat template, the same on every day.
 
     Some templates tell the model the date: prompts would differ from those in training, and
