@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 K1, B = 1.5, 0.75
-ANALYSIS = 3
+ANALYSIS = 4
 """Version of what makes an index of texts: the terms of :func:`searchable` and their weights. Raise
 it when either changes: an index of another version is not searched before it is renewed."""
 

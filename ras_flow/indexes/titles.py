@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import regex
 
-from ras_flow.formats.tokens import tokenize
+from ras_flow.formats.tokens import words_of
 from ras_flow.parts.records import ScoredPassage
 
 DEPTH = 50
@@ -49,4 +49,4 @@ def named_first(
 @lru_cache(maxsize=10_000)
 def _name(title: str) -> frozenset[str]:
     """Return the terms of a title without its qualifier: "(film)" is seldom said."""
-    return frozenset(tokenize(_QUALIFIER.sub("", title)))
+    return frozenset(words_of(_QUALIFIER.sub("", title)))
