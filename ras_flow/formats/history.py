@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from ras_flow.errors import InputError
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.formats.triples import clean_field, format_triple
 
@@ -180,7 +180,7 @@ def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]
         for triple in link.triples:
             fields = (triple["subject"], triple["predicate"], triple["object"])
             parts = tuple(map(clean_field, fields))
-            key = tuple(map(normalize_name, parts))
+            key = tuple(map(name_key, parts))
             if key not in pieces:
                 relevance = len(wanted & _content_words(key))
                 pieces[key] = _Piece(format_triple(*fields), hop, relevance)

@@ -38,7 +38,7 @@ STROKES = str.maketrans(
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _UMLAUT = re.compile(r"\w*[äöüøåÄÖÜØÅ]\w*")
 _FOREIGN_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", flags=regex.VERSION1)
-_ALIKE = str.maketrans("ёЁٱةہھىیک", "еЕاهههييك")
+_ALIKE = str.maketrans("ёЁٱةہھىیک٫٬", "еЕاهههييك.,")
 """Letters that are written for each other: Russian ё and е; those of Arabic and Persian as in
 Lucene's normalisers."""
 
@@ -102,8 +102,8 @@ def _fold(text: str) -> str:
 
 def written_alike(text: str) -> str:
     """Write letters that are written for each other, and the digits of all scripts, in one way."""
-    alike = text.translate(_ALIKE)
-    return _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), alike)
+    alike: str = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return alike.translate(_ALIKE)
 
 
 def _pairs(word: str) -> list[str]:

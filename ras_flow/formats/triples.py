@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_key
 from ras_flow.formats.triple_json import COLUMNS, read_json, read_whole_json
 
 Spo = tuple[str, str, str]
@@ -97,7 +97,7 @@ def parse_triples(text: str) -> ParsedTriples:
     an empty or too long field              dropped
     no final ")" at the end of the text     dropped as cut off, unless a line end, a quote or a
                                             bracket ends the object
-    a triple a second time                  left out (compared by normalised names)
+    a triple a second time                  left out (compared by name keys)
     text around the triples                 left out; dropped if there are no triples at all
     "[]", '{"triples": []}', "No facts."    no triples, none dropped
     ======================================  =====================================================
@@ -118,7 +118,7 @@ def parse_triples(text: str) -> ParsedTriples:
         if triple is None or not all(0 < len(part) <= MAX_FIELD for part in triple):
             dropped.append(piece)
         else:
-            triples.setdefault(tuple(map(normalize_name, triple)), triple)
+            triples.setdefault(tuple(map(name_key, triple)), triple)
     if not triples and not dropped:
         dropped.append(text)
     pieces = (" ".join(piece.strip(_SPACES)[:MAX_FIELD].split()) for piece in dropped)

@@ -10,7 +10,7 @@ from ras_flow.parts.records import AttributedGraph, ChainLink
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
-from ras_flow.state.kg import QueryKG, by_hop
+from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.support.concurrency import off_loop
 
@@ -19,8 +19,8 @@ class View(NamedTuple):
     """What planner and answerer read.
 
     Attributes:
-        chain: The subquery chain [q_0, g_0, …, q_i, g_i] with entities' best surface forms; with
-            the passages of each hop that are read as text.
+        chain: The subquery chain [q_0, g_0, …, q_i, g_i], with the passages of each hop that
+            are read as text.
         graph: The attributed graph; None for models that take no soft tokens.
     """
 
@@ -76,10 +76,9 @@ def passages_read(
 def _chain(
     state: RunState, read: dict[str, Triple], texts: Sequence[Sequence[Passage]]
 ) -> list[ChainLink]:
-    triples = QueryKG.from_triples(read).triples
     return [
-        ChainLink(hop["subquery"], [triples[id] for id in ids], passages)
+        ChainLink(hop["subquery"], [read[id] for id in ids], passages)
         for hop, ids, passages in zip(
-            state["hops"], by_hop(triples, state["hops"]), texts, strict=True
+            state["hops"], by_hop(read, state["hops"]), texts, strict=True
         )
     ]

@@ -120,10 +120,9 @@ class RunDocument(TypedDict):
         current: The number of the branch that the run's state is on, the newest one.
         steps: Every step by checkpoint id.
         passages: Every passage by id.
-        triples: Every triple that any branch ever had by id, with its best spelling and the
-            passages of all branches.
-        edges: The nodes of each triple by id: normalised subject and object.
-        entities: The spelling of each node by normalised name.
+        triples: Every triple that any branch ever had by id, with the passages of all branches.
+        edges: The nodes of each triple by id: keys of subject and object.
+        entities: The spelling of each node by its key.
         evidence: For each triple and passage of it, where the passage states it: the first and
             the last-plus-one character of the sentence in the passage's text.
     """

@@ -83,7 +83,7 @@ def build_document(run_id: str, history: Sequence[Saved]) -> RunDocument:
         branches=branches,
         steps=steps,
         passages=passages,
-        triples=kg.triples,
+        triples=dict(triples),
         edges=kg.edges,
         entities=kg.entities,
         evidence=find_evidence(triples, passages),

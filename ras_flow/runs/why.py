@@ -58,8 +58,8 @@ class AnswerPart(TypedDict):
     """An entity that the answer names, or a verdict as a whole.
 
     Attributes:
-        text: The entity's best spelling, or the verdict.
-        entity: Its normalised name; empty for a verdict.
+        text: The entity's first spelling, or the verdict.
+        entity: Its name's key; empty for a verdict.
         spans: Where it is in the answer.
         triples: Ids of the triples beneath: the path from the question, then others cited.
     """
@@ -160,32 +160,33 @@ def _parts(branch: Branch, kg: QueryKG, cited: list[str]) -> list[AnswerPart]:
     if not paths and cited:
         whole = [(0, len(answer))]
         return [AnswerPart(text=answer, entity="", spans=whole, triples=cited)]
-    places = _places(answer, set(paths))
+    places = _places(answer, set(map(normalize_name, paths)))
     parts = []
     for entity, path in paths.items():
+        name = normalize_name(entity)
         others = [id for id in cited if id in kg.incident[entity]]
         triples = list(dict.fromkeys([*path, *others]))
         if triples:
-            spans = places.get(entity, [(0, len(answer))])
+            spans = places.get(name, [(0, len(answer))])
             parts.append(
                 AnswerPart(text=kg.entities[entity], entity=entity, spans=spans, triples=triples)
             )
     return sorted(parts, key=lambda part: part["spans"])
 
 
-def _places(answer: str, entities: set[str]) -> dict[str, list[tuple[int, int]]]:
-    """Find the entities in a text: for each, the spans of words that normalise to it."""
+def _places(answer: str, names: set[str]) -> dict[str, list[tuple[int, int]]]:
+    """Find normalised names in a text: for each, the spans of words that normalise to it."""
     words = [match.span() for match in _WORD.finditer(answer)]
-    longest = max((len(name.split()) for name in entities), default=0) + _LONGER
+    longest = max((len(name.split()) for name in names), default=0) + _LONGER
     places: dict[str, list[tuple[int, int]]] = {}
-    taken: dict[str, set[int]] = {name: set() for name in entities}
+    taken: dict[str, set[int]] = {name: set() for name in names}
     for size in range(1, longest + 1):
         for first in range(len(words) - size + 1):
             begin, end = words[first][0], words[first + size - 1][1]
             for text in dict.fromkeys(_readings(answer[begin:end])):
                 name = normalize_name(text)
                 numbers = range(first, first + size)
-                if name in entities and taken[name].isdisjoint(numbers):
+                if name in names and taken[name].isdisjoint(numbers):
                     taken[name].update(numbers)
                     span = _trimmed(answer, begin, begin + len(text), name)
                     places.setdefault(name, []).append(span)

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import regex
 
-from ras_flow.formats.normalize import has_words, name_words, normalize_name
+from ras_flow.formats.normalize import has_words, name_key, name_words, normalize_name
 from ras_flow.formats.sentences import Span
 from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.state.evidence import find_evidence
@@ -143,10 +143,15 @@ def _named(answer: str, kg: QueryKG) -> list[str]:
     words = normalize_name(answer)
     if words in _VERDICTS or (len(words) == 1 and words in ascii_lowercase):
         return []
-    if words in kg.entities:
-        return [words]
+    if (key := name_key(answer)) in kg.entities:
+        return [key]
+    names = {entity: normalize_name(entity) for entity in kg.entities}
+    if alike := [entity for entity, name in names.items() if name == words]:
+        return alike
     text = _searchable(answer)
-    found = [name for name in kg.entities if _contains(text, name) or _contains(name, words)]
+    found = _as_spelled(
+        [e for e, name in names.items() if _contains(text, name) or _contains(name, words)], answer
+    )
     if _is_proper(answer):
         # "River Aach" names that river, and not rivers.
         return [name for name in found if _is_proper(kg.entities[name])]
@@ -156,7 +161,16 @@ def _named(answer: str, kg: QueryKG) -> list[str]:
 def _mentioned(question: str, kg: QueryKG) -> list[str]:
     """Return the entities that the question names."""
     text = _searchable(question)
-    return _proper([name for name in kg.entities if _contains(text, name)], kg)
+    found = [entity for entity in kg.entities if _contains(text, normalize_name(entity))]
+    return _proper(_as_spelled(found, question), kg)
+
+
+def _as_spelled(entities: list[str], text: str) -> list[str]:
+    """Of entities with names alike, as "25 MW" and "25 mW", keep those that a text spells so."""
+    key = name_key(text)
+    spelled = {entity for entity in entities if has_words(key, entity)}
+    said = set(map(normalize_name, spelled))
+    return [e for e in entities if e in spelled or normalize_name(e) not in said]
 
 
 def _proper(names: list[str], kg: QueryKG) -> list[str]:

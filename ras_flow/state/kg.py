@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 
 from ras_flow.errors import InputError
-from ras_flow.formats.normalize import best_surface, normalize_name
+from ras_flow.formats.normalize import name_key
 from ras_flow.formats.triples import clean_field
 from ras_flow.state.checks import checker, keyed
 from ras_flow.state.schema import Extracted, Hop, Triple
@@ -22,8 +22,8 @@ _check = checker(Triple)
 
 @lru_cache(maxsize=16_384)
 def triple_id(subject: str, predicate: str, object: str) -> str:
-    """Return the key of a triple: 12 hex digits of a SHA-256 of its normalised parts."""
-    key = "\0".join(map(normalize_name, (subject, predicate, object)))
+    """Return the key of a triple: 12 hex digits of a SHA-256 of its parts' name keys."""
+    key = "\0".join(map(name_key, (subject, predicate, object)))
     return sha256(key.encode()).hexdigest()[:12]
 
 
@@ -41,7 +41,7 @@ def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
     for passage in extracted:
         for parts in passage["triples"]:
             subject, predicate, object = map(clean_field, as_spo(parts))
-            if not all(map(normalize_name, (subject, predicate, object))):
+            if not all(map(name_key, (subject, predicate, object))):
                 continue
             triple = Triple(
                 subject=subject,
@@ -59,8 +59,9 @@ def merge_triples(
     """Merge triples into a graph, G_Q <- G_Q U g'_i (eq. 6): the reducer of the state's graph.
 
     Merging the same update twice changes nothing, and the result does not depend on how updates
-    were grouped. A triple that is known gains the new passages; each of its fields takes the
-    better spelling. One that someone edited, so that it says something else, takes its place.
+    were grouped. A triple that is known gains the new passages and keeps its spelling, so that
+    prompts show it as before. One that someone edited, so that it says something else, takes its
+    place.
     """
     merged = dict(current)
     for id, triple in keyed(update):
@@ -76,24 +77,17 @@ def merge_triples(
 
 
 def _says_the_same(one: Triple, other: Triple) -> bool:
-    return (
-        normalize_name(one["subject"]) == normalize_name(other["subject"])
-        and normalize_name(one["predicate"]) == normalize_name(other["predicate"])
-        and normalize_name(one["object"]) == normalize_name(other["object"])
-    )
+    return _ends(one) == _ends(other) and name_key(one["predicate"]) == name_key(other["predicate"])
+
+
+def _ends(triple: Triple) -> tuple[str, str]:
+    return name_key(triple["subject"]), name_key(triple["object"])
 
 
 def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
-    known = triples.get(id)
-    if known is None:
-        triples[id] = new
-        return
-    triples[id] = Triple(
-        subject=best_surface(known["subject"], new["subject"]),
-        predicate=best_surface(known["predicate"], new["predicate"]),
-        object=best_surface(known["object"], new["object"]),
-        passages=list(dict.fromkeys([*known["passages"], *new["passages"]])),
-    )
+    known = triples.get(id, new)
+    passages = list(dict.fromkeys([*known["passages"], *new["passages"]]))
+    triples[id] = {**known, "passages": passages}
 
 
 def last_hop(hops: Sequence[Hop]) -> Hop:
@@ -132,41 +126,32 @@ def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]
 
 @dataclass(frozen=True)
 class QueryKG:
-    """A view of the graph in which each entity and relation has one spelling.
-
-    Entities are named by their normalised form; methods take any spelling.
+    """A view of the graph by its entities; methods take any spelling of a name.
 
     Attributes:
-        entities: Best spelling of each entity by normalised name, in order of appearance.
-        triples: The triples by id, with the best spellings.
-        edges: Normalised subject and object of each triple by id.
+        entities: The first spelling of each entity by its name's key, in order of appearance.
+        triples: The triples by id, each in the words of its own passage.
+        edges: Keys of subject and object of each triple by id.
     """
 
     entities: dict[str, str]
-    triples: dict[str, Triple]
+    triples: Mapping[str, Triple]
     edges: dict[str, tuple[str, str]]
 
     @classmethod
     def from_triples(cls, triples: Mapping[str, Triple]) -> QueryKG:
         """Build the view."""
         entities: dict[str, str] = {}
-        relations: dict[str, str] = {}
-        labels: dict[str, str] = {}
         edges: dict[str, tuple[str, str]] = {}
         for id, triple in triples.items():
-            edges[id] = (_note(entities, triple["subject"]), _note(entities, triple["object"]))
-            labels[id] = _note(relations, triple["predicate"])
-        spelled = {
-            id: _respell(
-                triple, entities[edges[id][0]], relations[labels[id]], entities[edges[id][1]]
-            )
-            for id, triple in triples.items()
-        }
-        return cls(entities, spelled, edges)
+            edges[id] = subject, object = _ends(triple)
+            entities.setdefault(subject, triple["subject"])
+            entities.setdefault(object, triple["object"])
+        return cls(entities, triples, edges)
 
     @cached_property
     def incident(self) -> dict[str, list[str]]:
-        """Ids of the triples at each entity, by normalised name."""
+        """Ids of the triples at each entity, by its key."""
         found: dict[str, list[str]] = {}
         for id, ends in self.edges.items():
             for name in dict.fromkeys(ends):
@@ -175,7 +160,7 @@ class QueryKG:
 
     def neighbours(self, entity: str) -> dict[str, list[str]]:
         """Return what an entity is linked to, in either direction."""
-        name = normalize_name(entity)
+        name = name_key(entity)
         found: dict[str, list[str]] = {}
         for id in self.incident.get(name, []):
             subject, object = self.edges[id]
@@ -184,8 +169,8 @@ class QueryKG:
 
     def paths(self, sources: Iterable[str], targets: Iterable[str]) -> dict[str, list[str]]:
         """Find a shortest path to each of some entities; edges count in both directions."""
-        goals = dict.fromkeys(map(normalize_name, targets))
-        starts = [name for name in map(normalize_name, sources) if name in self.entities]
+        goals = dict.fromkeys(map(name_key, targets))
+        starts = [name for name in map(name_key, sources) if name in self.entities]
         came_by: dict[str, tuple[str, str] | None] = dict.fromkeys(starts)
         left = goals.keys() - came_by.keys()
         queue = deque(starts)
@@ -197,22 +182,6 @@ class QueryKG:
                     left.discard(other)
                     queue.append(other)
         return {goal: _trace(came_by, goal) for goal in goals if goal in came_by}
-
-
-def _note(surfaces: dict[str, str], text: str) -> str:
-    """Keep the best spelling of a name; return its normalised form."""
-    name = normalize_name(text)
-    known = surfaces.setdefault(name, text)
-    if known != text:
-        surfaces[name] = best_surface(known, text)
-    return name
-
-
-def _respell(triple: Triple, subject: str, predicate: str, object: str) -> Triple:
-    known = (triple["subject"], triple["predicate"], triple["object"])
-    if known == (subject, predicate, object):
-        return triple
-    return Triple(subject=subject, predicate=predicate, object=object, passages=triple["passages"])
 
 
 def _trace(came_by: Mapping[str, tuple[str, str] | None], end: str) -> list[str]:

@@ -17,7 +17,7 @@ from langgraph.store.base import BaseStore, PutOp
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_key
 from ras_flow.formats.text import UNSTORABLE
 from ras_flow.parts.records import Extraction
 from ras_flow.state.kg import as_spo
@@ -164,7 +164,7 @@ def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:
     triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
     for one in (before, *parts):
         for triple in one.triples:
-            triples.setdefault(tuple(map(normalize_name, triple)), triple)
+            triples.setdefault(tuple(map(name_key, triple)), triple)
     return Extraction(
         list(triples.values()),
         [text for part in parts for text in part.dropped],

@@ -33,7 +33,7 @@ from random import Random
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
-from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
+from ras_flow.state.kg import by_hop, merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
 from ras_flow.training.data.records import Link, Record
 from ras_flow.training.splits import Split
@@ -188,7 +188,7 @@ class _Run:
                 Link(subquery=hop["subquery"], triples=[], passages=passages)
                 for hop, passages in zip(self.hops, self.texts, strict=True)
             ]
-        seen = QueryKG.from_triples(self.visible).triples
+        seen = self.visible
         chain = [
             Link(
                 subquery=hop["subquery"],

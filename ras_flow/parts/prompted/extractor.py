@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from ras_flow.documents.split import MAX_WORDS, split_text
 from ras_flow.errors import ModelResponseError
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_key
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import plain, scrub
 from ras_flow.formats.triples import format_triple, parse_triples
@@ -142,7 +142,7 @@ class PromptedExtractor:
             if not parsed.triples and (problem := _problem(said, parsed.dropped, part.truncated)):
                 failed[text] = problem
             for triple in parsed.triples[:MOST_TRIPLES]:
-                triples.setdefault(tuple(map(normalize_name, triple)), triple)
+                triples.setdefault(tuple(map(name_key, triple)), triple)
             dropped += [format_triple(*triple) for triple in parsed.triples[MOST_TRIPLES:]]
             dropped += parsed.dropped
         error = next(iter(failed.values()), None)

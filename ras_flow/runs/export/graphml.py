@@ -18,7 +18,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def to_graphml(document: RunDocument, branch: int | None = None) -> str:
     """Write the final graph of a branch as GraphML.
 
-    Nodes are entities, with their best spelling as ``label``. Edges are triples, with the
+    Nodes are entities, with their first spelling as ``label``. Edges are triples, with the
     predicate as ``label``, the hops that found them, and ids, titles and sentences of the passages
     that state them, one a line.
     """

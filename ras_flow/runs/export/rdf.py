@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from ras_flow.formats.escapes import escape_unseen, json_text
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_key
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import found_by_hop, get_branch, graph_of, passages_of
 from ras_flow.state.kg import QueryKG
@@ -60,7 +60,7 @@ def graph_of_branch(document: RunDocument, branch: int | None = None) -> Graph:
             graph.add((subject, PROV.value, Literal(value)))
 
     def relation(triple: Triple) -> URIRef:
-        return urn("relation", normalize_name(triple["predicate"]))
+        return urn("relation", name_key(triple["predicate"]))
 
     triples = graph_of(document, way)
     kg = QueryKG.from_triples(triples)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ras_flow.datasets.reading import Row
-from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.triples import Spo
 from ras_flow.state.citations import paths_to_answer
 from ras_flow.state.kg import QueryKG, to_new_triples
@@ -83,7 +83,7 @@ def _path(answers: list[str], question: str, triples: list[Spo]) -> list[Spo]:
     kg = QueryKG.from_triples(keyed)
     facts: list[Spo] = []
     for answer in answers:
-        way = paths_to_answer(answer, question, kg).get(normalize_name(answer), [])
+        way = paths_to_answer(answer, question, kg).get(name_key(answer), [])
         if not way:
             return []
         facts += [(keyed[id]["subject"], keyed[id]["predicate"], keyed[id]["object"]) for id in way]

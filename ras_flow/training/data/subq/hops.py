@@ -12,7 +12,7 @@ from typing import Literal
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
-from ras_flow.state.kg import QueryKG, by_hop, merge_triples, to_new_triples, triple_id
+from ras_flow.state.kg import by_hop, merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
 from ras_flow.training.data.records import Link, Record, Target
 from ras_flow.training.splits import Split
@@ -117,15 +117,14 @@ def hop_records(
 
 
 def _chain(graph: dict[str, Triple], hops: Sequence[Hop]) -> list[Link]:
-    seen = QueryKG.from_triples(graph).triples
     return [
         Link(
             subquery=hop["subquery"],
             triples=[
-                [seen[id]["subject"], seen[id]["predicate"], seen[id]["object"]] for id in ids
+                [graph[id]["subject"], graph[id]["predicate"], graph[id]["object"]] for id in ids
             ],
         )
-        for hop, ids in zip(hops, by_hop(seen, hops), strict=True)
+        for hop, ids in zip(hops, by_hop(graph, hops), strict=True)
     ]
 
 
