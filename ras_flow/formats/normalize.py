@@ -29,7 +29,7 @@ _MARK = re.compile(r"[^\w\s]|_")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _HIDDEN = regex.compile(r"[\p{Cf}\p{Cs}\ufe00-\ufe0f]+")
 _POINTS = frozenset(re.findall(f"[{POINTS}]", "".join(map(chr, range(0x300, 0x700)))))
-_QUOTES = re.compile(r"""^["'“(\[]+|["'”,;:!?.\]]+$|(?<!\()\)$""")
+_QUOTES = re.compile(r"""^["'“(\[]+|(?:["'”,;:!?.\]]|(?<!\()\))+$""")
 _CODE = regex.compile(
     r"^(?:--?|\.{0,2}/|\*?\.|[_~@$\\])\p{L}|\w(?:[/_\\]|\(\))$|\w(?:_|\\|::|->|=|:/)\w"
     r"|\w\w\.\p{Ll}\w|/.*/"
@@ -47,11 +47,11 @@ def name_key(text: str) -> str:
     Names are joined only where that is safe. What :func:`normalize_name` drops does not count
     either, except:
 
-    * Letter case counts but in plain words, which a sentence's or a heading's beginning may have
-      changed: of three letters or more and all small or with a capital in front ("Electrons"), or
-      of five or more in capitals ("UNESCO"). So "mW" is not "MW", "US" not "us", "Co" not "CO".
-      Beside other words two letters are enough ("Lord Of"); right behind a number, where units
-      are, it takes five.
+    * Letter case counts, but in plain words the place or the taste of a writer may have changed it:
+      in those with a capital in front from three letters on ("Electrons"), and in those all in
+      capitals from five on ("UNESCO"); beside other words one letter less is enough ("Lord Of"),
+      right behind a number, where units are, it takes five. So "mW" is not "MW", "US" not "us",
+      "Co" not "CO".
     * Accents and strokes of Latin letters count: "Ánh" and "Anh" are two people, "año" is not
       "ano". One name with and without its accents is rare within a corpus: of 139 names that the
       1,890 passages of our OpenIE sample spell in two ways, one ("Québec City").
@@ -93,9 +93,11 @@ def _form(text: str) -> str:
 def _key(text: str) -> str:
     plain = _plain(text)
     words: list[str] = []
-    for is_code, some in groupby(plain.split(), _is_code):
-        group = list(some)
-        words += [_QUOTES.sub("", word) for word in group] if is_code else _words(" ".join(group))
+    for is_code, group in groupby(plain.split(), _is_code):
+        if is_code:
+            words += (_QUOTES.sub("", word) for word in group)
+        else:
+            words += _words(" ".join(group), begins=not words)
     pairs = zip(["", *words], words, strict=False)
     return " ".join(_fold_case(word, before, len(words)) for before, word in pairs) or plain
 
@@ -110,9 +112,10 @@ def _fold_case(word: str, before: str, count: int) -> str:
         return word.casefold()
     if _MARK.search(word) or any(map(str.isdecimal, word)):
         return word
-    least = 5 if word.isupper() or before[-1:].isdecimal() else 2 if count > 1 else 3
-    plain = word.isupper() or (word[0].isupper() and word[1:].islower())
-    return word.casefold() if plain and len(word) >= least else word
+    if not (word.isupper() or (word[0].isupper() and word[1:].islower())):
+        return word
+    least = 5 if before[-1:].isdecimal() else (4 if word.isupper() else 2) + (count == 1)
+    return word.casefold() if len(word) >= least else word
 
 
 _kept_form, _kept_key = map(lru_cache(maxsize=16_384), (_form, _key))
@@ -253,9 +256,11 @@ def _number_kind(char: str) -> str:
     return kind if kind in ("<super>", "<sub>") else "other"
 
 
-def _words(folded: str) -> list[str]:
-    """Apply the punctuation table and leave out leading articles."""
+def _words(folded: str, *, begins: bool = True) -> list[str]:
+    """Apply the punctuation table and, where a name begins, leave out articles."""
     words = _unmarked(folded)
+    if not begins:
+        return [bare for word in words if (bare := word.rstrip("."))]
     if (letter := _LETTER_A.match(folded)) and words:
         _keep_letter(words, len(letter[1].split()))
     while len(words) > 1 and words[0] in _ARTICLES:

@@ -102,7 +102,9 @@ def _fold(text: str) -> str:
 
 def written_alike(text: str) -> str:
     """Write letters that are written for each other, and the digits of all scripts, in one way."""
-    alike: str = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    alike: str = _FOREIGN_DIGIT.sub(
+        lambda digit: str(unicodedata.decimal(digit[0], digit[0])), text
+    )
     return alike.translate(_ALIKE)
 
 

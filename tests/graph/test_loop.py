@@ -60,7 +60,7 @@ async def test_the_first_subquery_is_the_question_and_chain_grows() -> None:
     assert [link.subquery for link in third.chain] == parts["retriever"].queries
     assert [triple["predicate"] for triple in second.chain[0].triples] == ["designer", "year"]
     subjects = {triple["subject"] for triple in third.chain[1].triples}
-    assert subjects == {"Mira Lund"}, "an entity is shown in its best surface form"
+    assert subjects == {"Mira Lund", "MIRA LUND"}, "a fact is shown in its passage's words"
 
 
 async def test_no_retrieval_answers_at_once() -> None:
