@@ -78,7 +78,7 @@ async def test_a_branch_says_what_came_of_it(memory: Any) -> None:
     assert document["entities"]["mira lund"] == "Mira Lund"
     assert document["edges"][BIRTH] == ("mira lund", "narvik")
     assert {triple["subject"] for triple in document["triples"].values()} == {
-        *("Aurora Bridge", "Mira Lund")
+        *("Aurora Bridge", "Mira Lund", "MIRA LUND")
     }
 
 
