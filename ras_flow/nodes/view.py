@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ras_flow.errors import InputError
 from ras_flow.parts.protocols import Answerer, Planner, reading_of
 from ras_flow.parts.records import AttributedGraph, ChainLink
 from ras_flow.parts.source import PartsSource
@@ -36,6 +37,11 @@ async def view(
     texts: Sequence[Sequence[Passage]],
 ) -> View:
     """Return what planner or answerer reads; ``texts`` are the passages of each hop among it."""
+    if not state["hops"] and state.get("encodes") is not None:  # The first merge told it.
+        raise InputError(
+            "The state has lost its hops, which earlier checkpoints held: ask the question anew, "
+            "and prune only threads whose runs are finished."
+        )
     triples = await visible_triples(state, context, parts, reader)
     chain = await off_loop(len(triples), _chain, state, triples, texts)
     if not reader.takes_soft_tokens:

@@ -94,12 +94,12 @@ def last_hop(hops: Sequence[Hop]) -> Hop:
     """Return the hop that is worked on.
 
     Raises:
-        InputError: The state was edited so that it has none.
+        InputError: An edit took it away, or earlier checkpoints were pruned.
     """
     if not hops:
         raise InputError(
-            "The state has no hop whose triples could be found: give its `hops` one, or go on from "
-            "an earlier step."
+            "The state has lost its hops: go on from an earlier step, or ask the question anew if "
+            "earlier checkpoints were pruned."
         )
     return hops[-1]
 

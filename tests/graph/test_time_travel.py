@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from examples.replay_and_fork import fork_without
@@ -184,3 +185,20 @@ async def test_an_update_that_was_refused_hides_no_other_run_and_can_be_undone(s
         await graph.ainvoke(Command(update={"hops": 7}), THREAD)
     await runs.delete(["t"])
     assert [run.id for run in await runs.recent()] == ["other"]
+
+
+@pytest.mark.parametrize("node", ["plan", "retrieve", "to_triples", "merge_graph", "answer"])
+async def test_a_state_whose_older_steps_were_pruned_is_refused(node: str) -> None:
+    """Each checkpoint holds only what its step changed."""
+    saver = InMemorySaver()
+    graph = build(world(), checkpointer=saver, interrupt_before=[node])
+    await graph.ainvoke({"question": QUESTION}, THREAD)
+    if node != "answer":
+        await graph.ainvoke(None, THREAD)  # To the second hop.
+    kept = saver.storage["t"][""]
+    for checkpoint in sorted(kept)[:-1]:
+        del kept[checkpoint]
+    with pytest.raises(InputError):
+        await build(world(), checkpointer=saver).ainvoke(None, THREAD)
+    again = await build(world(), checkpointer=saver).ainvoke({"question": QUESTION}, THREAD)
+    assert again["answer"] == "Narvik"
