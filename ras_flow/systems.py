@@ -42,8 +42,7 @@ class System:
         name: Its name, for ``--system`` and in what is stored of its runs.
         about: What it does, in a few words.
         build: Wires its graph over the parts given, by a :class:`ras_flow.builder.SystemBuilder`.
-        context: The class of its settings.
-        plans: Whether it asks the planner.
+        context: The class of its settings, which names its models' roles.
         stop_reasons: What its stop reasons mean, by name.
         edit_points: By the node that comes next, "" at the end: which edits make sense there, and
             where the run goes on. A system without any can be replayed but not edited.
@@ -54,7 +53,6 @@ class System:
     about: str
     build: Callable[[PartsSource], SystemBuilder[Any]]
     context: type[Context] = Context
-    plans: bool = True
     stop_reasons: Mapping[str, StopReason] = field(default_factory=dict)
     edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)

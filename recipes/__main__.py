@@ -10,9 +10,9 @@ import typer
 
 from ras_flow.cli.commands import run
 from ras_flow.cli.graph_llm import Config
-from ras_flow.cli.models import BaseUrl, ExtractorOutput
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, log
+from ras_flow.cli.settings import BaseUrl, ExtractorOutput
 from ras_flow.cli.train import Data
 from ras_flow.cli.triples import Database
 from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, load_model, report, run_work

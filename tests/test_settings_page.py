@@ -7,11 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from ras_flow.cli.commands import app
 from ras_flow.llms.waiting import MOST
-from ras_flow.settings.context import PAUSES, Context
+from ras_flow.settings.context import Context
 from ras_flow.settings.limits import DEFAULTS
 from ras_flow.settings.tasks import TASKS
 
@@ -34,14 +32,6 @@ def test_each_setting_is_there_with_its_default(name: str) -> None:
         assert told == f"`{json.dumps(default).removesuffix('.0')}`"
     else:
         assert told == f"`{default}`"
-
-
-def test_each_setting_is_an_option_of_ask() -> None:
-    command = get_command(app).commands["ask"]  # type: ignore[attr-defined]
-    options = {option for parameter in command.params for option in parameter.opts}
-    names = Context.model_fields.keys() - {"planning", *PAUSES}
-    wanted = {f"--{name.replace('_', '-')}" for name in names} | {"--static", "--pause"}
-    assert wanted <= options
 
 
 def test_each_task_is_there_with_its_length() -> None:

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from ras_flow.cli.documents import Skip
-from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
+from ras_flow.cli.settings import BaseUrl, Set, read_settings
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 from ras_flow.settings.tasks import TASKS
-from ras_flow.systems import DEFAULT, named_system
+from ras_flow.systems import DEFAULT, System, named_system
 
 NO_DOCUMENTS = (
     "Name the documents to answer from: --docs FOLDER, or --index INDEX (the demo corpus is "
@@ -65,13 +65,12 @@ def ask(
     ] = False,
     instruction: Annotated[str, typer.Option(help="How to answer.")] = "",
     model: Annotated[
-        str | None, typer.Option(help="One model for planner, extractor and answerer.")
+        str | None, typer.Option(help="One model for every role of the system.")
     ] = None,
     planner: Model = None,
     extractor: Annotated[
         str | None, typer.Option(help="The same; or none: passages are read as text.")
     ] = None,
-    extractor_output: ExtractorOutput = DEFAULTS.extractor_output,
     answerer: Model = None,
     base_url: BaseUrl = None,
     retriever: Annotated[
@@ -97,29 +96,8 @@ def ask(
             help="Passages for each subquery; if left out, as many as the answerer reads best."
         ),
     ] = None,
-    max_triples: Annotated[
-        int | None,
-        typer.Option(
-            help="Triples of each hop that are read at most, the nearest; if left out, as many as "
-            "each model reads best."
-        ),
-    ] = None,
-    answer_passages: Annotated[
-        int | None,
-        typer.Option(
-            help="Passages of each hop that the answerer reads beside the triples; if left out, as "
-            "many as it reads best."
-        ),
-    ] = None,
     max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = DEFAULTS.max_hops,
-    max_tokens: Annotated[int | None, typer.Option(help="Token budget of the run.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Time budget of the run.")] = None,
-    model_window: Window = None,
-    model_timeout: Timeout = DEFAULTS.model_timeout,
-    max_retries: Retries = DEFAULTS.max_retries,
-    max_concurrency: Annotated[
-        int, typer.Option(help="Calls of a model server at once, for each model.")
-    ] = DEFAULTS.max_concurrency,
+    more: Set = None,
     pause: Annotated[
         list[Pause] | None,
         typer.Option(help="Wait for your approval or edits there; may be given several times."),
@@ -152,16 +130,7 @@ def ask(
         "task": task,
         "instruction": instruction,
         "top_k": top_k,
-        "max_triples": max_triples,
-        "answer_passages": answer_passages,
         "max_hops": max_hops,
-        "max_tokens": max_tokens,
-        "max_seconds": max_seconds,
-        "model_window": model_window,
-        "model_timeout": model_timeout,
-        "max_retries": max_retries,
-        "max_concurrency": max_concurrency,
-        "extractor_output": extractor_output,
         "base_url": base_url,
     }
     # What is left out is for the graph to say: that of a server may have settings of its own.
@@ -175,10 +144,13 @@ def ask(
         values["retriever"] = retriever
     if encoder is not None:
         values["encoder"] = encoder
-    for role, name in {"planner": planner, "extractor": extractor, "answerer": answerer}.items():
-        if name or model:
-            values[role] = name or model
-    asyncio.run(_ask(system, question, given, docs, values, skip, database, as_json))
+    known = named_system(system)
+    if model:
+        values |= dict.fromkeys(known.context.model_roles, model)
+    roles = {"planner": planner, "extractor": extractor, "answerer": answerer}
+    values |= {role: name for role, name in roles.items() if name}
+    values |= read_settings(more, known.context)
+    asyncio.run(_ask(known, system, question, given, docs, values, skip, database, as_json))
 
 
 def _index_settings(index: Path, database: str | None) -> dict[str, str]:
@@ -195,6 +167,7 @@ def _is_given(arguments: typer.Context, option: str) -> bool:
 
 
 async def _ask(
+    known: System,
     system: str,
     question: str,
     given: Path | None,
@@ -211,7 +184,6 @@ async def _ask(
     from ras_flow.parts.chosen import Parts
     from ras_flow.runs.databases.opening import is_server, open_runs_at
 
-    known = named_system(system)
     context = known.context.from_mapping(settings)
     on_server = is_server(database)
     if on_server and docs is not None:
@@ -222,7 +194,7 @@ async def _ask(
     # What is wrong with a name or key is said before any work is done or paid for.
     parts = Parts()
     if not on_server:  # It has keys and models of its own.
-        await parts.check(context, plans=known.plans, extracts=True)
+        await parts.check(context, context.model_roles)
     documents = [] if given is None else _documents(given, skip)
     searches = given is None or (known.plans and context.planning == "iterative")
     if searches and docs is None and context.index is None and not on_server:

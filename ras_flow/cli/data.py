@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.models import BaseUrl
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson
+from ras_flow.cli.settings import BaseUrl
 from ras_flow.cli.work import GO_ON, Out, load_model, report, run_work
 from ras_flow.settings.context import DEFAULT_MODEL
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.models import BaseUrl, ExtractorOutput, Retries, Timeout, Window
 from ras_flow.cli.names import address_of, path_of
 from ras_flow.cli.output import (
     AsJson,
@@ -23,6 +22,7 @@ from ras_flow.cli.output import (
     tell_interrupted,
     with_hint,
 )
+from ras_flow.cli.settings import BaseUrl, ExtractorOutput, Set, read_settings
 from ras_flow.errors import InputError, RasFlowError
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.support.files import whole_file, writing
@@ -69,9 +69,7 @@ def precompute(
     workers: Annotated[
         int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
     ] = DEFAULTS.max_concurrency,
-    model_window: Window = None,
-    model_timeout: Timeout = DEFAULTS.model_timeout,
-    max_retries: Retries = DEFAULTS.max_retries,
+    more: Set = None,
     database: Database = None,
     engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,
@@ -89,9 +87,7 @@ def precompute(
             "extractor_output": extractor_output,
             "base_url": base_url,
             "max_concurrency": workers,
-            "model_window": model_window,
-            "model_timeout": model_timeout,
-            "max_retries": max_retries,
+            **read_settings(more, Context),
         }
     )
     with opened_engine(engine, most=workers) as where:

@@ -52,9 +52,9 @@ class EngineParts(Parts):
         answerer = await super().get_answerer(context)
         return answerer if self.answerer is not None else _Answerer(self.engine, context, answerer)
 
-    async def get_model(self, name: str, context: Context) -> LanguageModel:
-        """Return a language model without a role."""
-        return _Model(self.engine, name, context, await super().get_model(name, context))
+    async def load_model(self, name: str, context: Context) -> LanguageModel:
+        """Return a language model by its name."""
+        return _Model(self.engine, name, context, await super().load_model(name, context))
 
 
 class _Planner:
@@ -130,5 +130,5 @@ async def _generate(
     max_new_tokens: int,
     stop: Sequence[str],
 ) -> list[Generation]:
-    model = same(await Parts().get_model(name, context), identity)
+    model = same(await Parts().load_model(name, context), identity)
     return await model.generate(prompts, max_new_tokens=max_new_tokens, stop=stop)

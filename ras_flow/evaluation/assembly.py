@@ -175,7 +175,7 @@ async def _cell(
 ) -> Cell:
     model = None
     if system.system.baseline:
-        model = reader or await parts.get_model(system.reader, context)
+        model = reader or await parts.load_model(system.reader, context)
         identities = {"reader": model.identity}
     else:
         parts, identities = await _with_roles(parts, context, calls)
@@ -201,17 +201,11 @@ async def _with_roles(
     """Return parts whose plans and triples are kept, and the names of their models by role."""
     if context.extractor == NO_EXTRACTOR:
         parts = replace(parts, extractor=None)
-    planner = await parts.get_planner(context)
-    extractor = await parts.get_extractor(context)
-    answerer = await parts.get_answerer(context)
-    made = replace(
-        parts,
-        planner=KeptPlanner(planner, calls, window=context.model_window),
-        extractor=extractor if parts.keeps_text(context) else KeptExtractor(extractor, calls),
-        answerer=answerer,
-    )
-    return made, {
-        "planner": planner.identity,
-        "extractor": extractor.identity,
-        "answerer": answerer.identity,
-    }
+    made = {role: await parts.get_part(role, context) for role in context.model_roles}
+    identities = {role: part.identity for role, part in made.items()}
+    if "planner" in made:
+        made["planner"] = KeptPlanner(made["planner"], calls, window=context.model_window)
+    if "extractor" in made and not parts.keeps_text(context):
+        made["extractor"] = KeptExtractor(made["extractor"], calls)
+    own = {role: made.pop(role) for role in list(made) if not hasattr(parts, role)}
+    return replace(parts, **made, models=own), identities

@@ -4,12 +4,12 @@
 
     seed = 13
 
-    [models]                        # fields of ras_flow.Context, and `reader` for the baselines
+    [models]                        # the systems' models by role, and the baselines' `reader`
     planner = "openai:gpt-5-mini"
     extractor = "local:default"
     answerer = "openai:gpt-5-mini"
 
-    [settings]                      # other fields of ras_flow.Context
+    [settings]                      # the systems' other settings
     top_k = 5
 
     [limits]
@@ -48,7 +48,7 @@ from pydantic import Field
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.question import Retrieval
 from ras_flow.evaluation.systems import EvalSystem, find_system
-from ras_flow.settings.context import MODEL_ROLES, PAUSES, Context
+from ras_flow.settings.context import PAUSES, Context
 from ras_flow.support.validation import (
     FilePath,
     NonNegative,
@@ -61,7 +61,6 @@ from ras_flow.support.validation import (
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""
 
-_MODELS = frozenset({*MODEL_ROLES, "reader"})
 _NOT_A_SYSTEMS = frozenset({"index", "task", "planning", *PAUSES})
 """Settings of a run that are a benchmark's, or a person's."""
 
@@ -109,8 +108,8 @@ class BenchmarkConfig(Settings):
 class SystemConfig:
     """A system to be asked, and its settings.
 
-    A benchmark's settings override the ``shared`` ones, and the system's own override both. The
-    reader is a baseline's model.
+    A benchmark's settings override the ``shared`` ones, and the system's own override both. Of
+    ``shared`` and the benchmark's it takes those that it knows. The reader is a baseline's model.
     """
 
     name: str
@@ -130,14 +129,10 @@ class SystemConfig:
 
     def context(self, of_benchmark: Mapping[str, Any]) -> Context:
         """Return its settings where a benchmark has these."""
-        chosen = {
-            "when_unknown": "guess",
-            **self.shared,
-            **of_benchmark,
-            **self.settings,
-            **self.system.fixed,
-        }
-        return self.system.context.from_mapping(chosen)
+        kind = self.system.context
+        common = {"when_unknown": "guess", **self.shared, **of_benchmark}
+        known = {name: value for name, value in common.items() if name in kind.model_fields}
+        return kind.from_mapping({**known, **self.settings, **self.system.fixed})
 
 
 class Price(Settings):
@@ -188,8 +183,6 @@ def parse_config(
 ) -> EvalConfig:
     """Read an evaluation from the tables of a file in a folder."""
     given: _File = checked(_File, tables, where)
-    _only(given.settings, _settings_of(Context) - _MODELS, f"{where}: settings")
-    _only(given.models, _MODELS | {"base_url"}, f"{where}: models")
     shared = {**given.settings, **given.models}
     for key, value in shared.items():
         if isinstance(value, list):
@@ -197,16 +190,22 @@ def parse_config(
                 f"{where}: {key} = {value!r} is a list, which only a system's own table may have: "
                 "it makes a system of each value."
             )
+    systems = tuple(
+        system
+        for name, table in given.systems.items()
+        for system in _systems(name, table, shared, f"{where}: systems: {name}")
+    )
+    contexts: set[type[Context]] = {Context, *(one.system.context for one in systems)}
+    models = {"reader"}.union(*(one.model_roles for one in contexts))
+    of_run = set[str]().union(*map(_settings_of, contexts)) - models
+    _only(given.settings, of_run, f"{where}: settings")
+    _only(given.models, models | {"base_url"}, f"{where}: models")
     made = EvalConfig(
         benchmarks=tuple(
-            _benchmark(name, table, folder, f"{where}: benchmarks")
+            _benchmark(name, table, of_run | {"task"}, folder, f"{where}: benchmarks")
             for name, table in given.benchmarks.items()
         ),
-        systems=tuple(
-            system
-            for name, table in given.systems.items()
-            for system in _systems(name, table, shared, f"{where}: systems: {name}")
-        ),
+        systems=systems,
         limits=given.limits,
         prices=given.prices,
         seed=given.seed,
@@ -244,12 +243,13 @@ def _check(made: EvalConfig, where: str) -> None:
             )
 
 
-def _benchmark(name: str, table: Mapping[str, Any], folder: Path, where: str) -> BenchmarkConfig:
+def _benchmark(
+    name: str, table: Mapping[str, Any], of_run: Collection[str], folder: Path, where: str
+) -> BenchmarkConfig:
     _check_name(name, where)
     where = f"{where}: {name}"
-    of_run = _settings_of(Context) - _MODELS | {"task"}
     own = BenchmarkConfig.model_fields.keys() - {"name", "settings"}
-    _only(table, of_run | own, where)
+    _only(table, {*of_run, *own}, where)
     values = {"format": name, **{key: value for key, value in table.items() if key in own}}
     values["settings"] = {key: value for key, value in table.items() if key in of_run}
     made: BenchmarkConfig = checked(BenchmarkConfig, {**values, "name": name}, where)
@@ -301,7 +301,7 @@ def _system(
         if isinstance(value, bool) or not isinstance(value, kind):
             what = "a text" if kind is str else "a number"
             raise ConfigurationError(f"{where}: {key} = {value!r} must be {what}.")
-    answerer = {**given, **settings}.get("answerer") or Context().answerer
+    answerer = {**given, **settings}.get("answerer") or system.context().answerer
     shared_reader = given.pop("reader", None)
     reader = checked(str, settings.pop("reader", None) or shared_reader or answerer, where)
     _check_name(name, where)

@@ -40,15 +40,14 @@ async def start(
     runtime: Runtime[Any],
     parts: PartsSource,
     *,
-    plans: bool = True,
     points: Collection[str] = (),
     own: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Check the input and resolve the settings; given documents become hop 0, the first context t0.
 
-    ``plans`` says whether the system asks a planner, without which it searches unless documents are
-    given. ``points`` are those at which it can wait for a person. ``own`` are its own channels, as
-    they are before a run begins.
+    A system whose settings name no planner searches unless documents are given. ``points`` are
+    those at which it can wait for a person. ``own`` are its own channels, as they are before a run
+    begins.
     """
     context = parts.resolve(state.get("settings") or {}, runtime)
     question = _text(state.get("question"), "question", "question")
@@ -72,9 +71,10 @@ async def start(
             "checkpointer and name a thread_id in the config."
         )
     searches = not passages
-    if plans:
+    if "planner" in context.model_roles:
         searches = context.planning == "iterative" and context.max_hops > bool(passages)
-    await parts.check(context, plans=plans and searches, extracts=searches or bool(passages))
+    needless = set() if searches else {"planner"} if passages else {"planner", "extractor"}
+    await parts.check(context, [role for role in context.model_roles if role not in needless])
     if searches:
         await parts.get_retriever(context)
     runtime.stream_writer(StartEvent(type="start", question=question))

@@ -30,7 +30,6 @@ from ras_flow.runs.systems import stop_reasons
 from ras_flow.runs.timeline import as_json
 from ras_flow.runs.times import parse_time
 from ras_flow.runs.why import explain
-from ras_flow.settings.context import Context
 
 OpenRuns = Callable[[Request], AbstractAsyncContextManager[Runs]]
 """Opens the runs that the sender of a request may see."""
@@ -132,8 +131,8 @@ class Api:
     async def _start(self, request: Request) -> Response:
         body = await read_body(request, Asked)
         # What is wrong with them is said before a run is made.
-        await asyncio.to_thread(Context.from_mapping, body.settings)
         async with self._open(request) as runs:
+            await asyncio.to_thread(runs.check_settings, body.settings)
             run = runs.new_id()
 
         async def work() -> AsyncGenerator[JsonEvent]:

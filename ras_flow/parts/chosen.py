@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import getattr_static
 from typing import Any, TypeVar, cast
@@ -41,11 +41,7 @@ from ras_flow.state.schema import Hop, Triple
 
 T = TypeVar("T")
 
-_ROLES = {
-    "planner": named.planner_of,
-    "extractor": named.extractor_of,
-    "answerer": named.answerer_of,
-}
+_LANGUAGE_MODEL = ("generate", "count_tokens", "window", "identity", "batch_size")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +49,8 @@ class Parts:
     """Where nodes get their parts: the objects given here, else those that the Context names.
 
     A given retriever replaces both ``index`` and ``retriever`` of the Context; a given encoder
-    makes the graph's attributes alone. ``defaults`` hold where a run's caller names nothing.
+    makes the graph's attributes alone. ``models`` are those of a system's own roles. ``defaults``
+    hold where a run's caller names nothing.
     """
 
     planner: Planner | None = None
@@ -61,6 +58,7 @@ class Parts:
     extractor: Extractor | None = None
     answerer: Answerer | None = None
     encoder: Encoder | None = None
+    models: Mapping[str, LanguageModel] = field(default_factory=dict)
     defaults: Context = DEFAULTS
 
     @classmethod
@@ -73,13 +71,19 @@ class Parts:
         answerer: object = None,
         encoder: object = None,
         defaults: Context | None = None,
+        **models: object,
     ) -> Parts:
         """Take parts as they are, and wrap language models and LangChain's retrievers."""
         defaults = defaults or DEFAULTS
+        if unknown := sorted(models.keys() - set(defaults.model_roles)):
+            raise ConfigurationError(
+                f"This system has no role {unknown[0]!r}: its roles are "
+                f"{', '.join(defaults.model_roles)}."
+            )
         # One for each object, whatever its roles: they share its slots.
         chats = {
             id(given): _chat(given, defaults)
-            for given in (planner, extractor, answerer)
+            for given in (planner, extractor, answerer, *models.values())
             if isinstance(given, BaseChatModel)
         }
         soft = ("identity", "takes_soft_tokens")
@@ -94,6 +98,11 @@ class Parts:
             ),
             answerer=_part(answerer, ("answer", *soft), PromptedAnswerer, chats),
             encoder=_encoder_part(encoder),
+            models={
+                role: model
+                for role, given in models.items()
+                if (model := _part(given, _LANGUAGE_MODEL, lambda model: model, chats))
+            },
             defaults=defaults,
         )
 
@@ -116,7 +125,9 @@ class Parts:
             raise InputError(f"The run's settings cannot be used: {error}") from error
 
     def _has(self, role: str) -> bool:
-        return role in self.defaults.model_roles and getattr(self, role, None) is not None
+        return role in self.models or (
+            role in self.defaults.model_roles and getattr(self, role, None) is not None
+        )
 
     def _check_replaceable(self, role: str) -> None:
         if self._has(role):
@@ -161,8 +172,26 @@ class Parts:
             return reading_of(self.answerer)
         return await asyncio.to_thread(named.reading_of_answerer, context)
 
-    async def get_model(self, name: str, context: Context) -> LanguageModel:
-        """Return a language model without a role, for the baselines of an evaluation."""
+    async def get_part(self, role: str, context: Context) -> Any:
+        """Return what plays a role."""
+        match role:
+            case "planner":
+                return await self.get_planner(context)
+            case "extractor":
+                return await self.get_extractor(context)
+            case "answerer":
+                return await self.get_answerer(context)
+            case _:
+                return await self.get_model(role, context)
+
+    async def get_model(self, role: str, context: Context) -> LanguageModel:
+        """Return the language model of a system's own role."""
+        if role in self.models:
+            return self.models[role]
+        return await self.load_model(getattr(context, role), context)
+
+    async def load_model(self, name: str, context: Context) -> LanguageModel:
+        """Return a language model by its name, whatever it is for."""
         return await asyncio.to_thread(named.model_of, name, context)
 
     async def check_model(self, role: str, name: str, context: Context) -> None:
@@ -170,10 +199,7 @@ class Parts:
         self._check_replaceable(role)
         changed = context.override({role: name})
         check_names(changed, self.defaults)
-        if role in _ROLES:
-            await asyncio.to_thread(_ROLES[role], changed)
-        else:
-            await self.get_model(name, changed)
+        await self.get_part(role, changed)
 
     async def get_encoder(self, context: Context) -> Encoder:
         """Return the sentence encoder of the graph's attributes (eq. 5).
@@ -186,15 +212,13 @@ class Parts:
         models += [context.answerer] if self.answerer is None else []
         return await asyncio.to_thread(named.attribute_encoder_of, context, models)
 
-    async def check(self, context: Context, *, plans: bool, extracts: bool) -> None:
+    async def check(self, context: Context, roles: Collection[str]) -> None:
         """Find out whether a run's models can be used, before any of them is asked."""
         check_room()
-        if plans:
-            await self.get_planner(context)
-        if extracts:
-            await self.get_extractor(context)
-        await self.get_answerer(context)
-        if extracts and context.max_triples is not None and not self.keeps_text(context):
+        for role in roles:
+            await self.get_part(role, context)
+        extracts = "extractor" in roles and not self.keeps_text(context)
+        if extracts and context.max_triples is not None:
             encoder = await self.get_encoder(context)
             if isinstance(encoder, LocalSentenceEncoder):
                 await asyncio.to_thread(encoder.check)
@@ -257,7 +281,7 @@ def _part(
         return cast("T | None", given)
     if chat := chats.get(id(given)):
         return prompted(chat)
-    if not _missing(given, ("generate", "count_tokens", "window", "identity", "batch_size")):
+    if not _missing(given, _LANGUAGE_MODEL):
         return prompted(cast(LanguageModel, given))
     raise ConfigurationError(
         f"{type(given).__name__} cannot play this role, since it lacks {missing}: pass a "

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
 
-from ras_flow.parts.protocols import Answerer, Extractor, Planner, Retriever
+from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, Retriever
 from ras_flow.parts.records import AttributedGraph, Reading
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Hop, Triple
@@ -69,6 +69,10 @@ class PartsSource(Protocol):
         """Return the answerer."""
         ...
 
+    async def get_model(self, role: str, context: Context) -> LanguageModel:
+        """Return the language model of a role that only this system has."""
+        ...
+
     async def get_reading(self, context: Context) -> Reading:
         """Return how much the answerer reads best, without loading it."""
         ...
@@ -93,14 +97,8 @@ class PartsSource(Protocol):
         """Return the triples of each hop that are nearest to its subquery, at most so many."""
         ...
 
-    async def check(self, context: Context, *, plans: bool, extracts: bool) -> None:
-        """Find out whether a run's models can be used, before any of them is asked.
-
-        Args:
-            context: The run's settings.
-            plans: The run can plan a search.
-            extracts: The run can have passages to extract triples from.
-        """
+    async def check(self, context: Context, roles: Collection[str]) -> None:
+        """Find out whether the models of these roles can be used, before any of them is asked."""
         ...
 
     async def check_model(self, role: str, name: str, context: Context) -> None:

@@ -56,12 +56,14 @@ class SystemInfo(TypedDict):
     """What readers of a run need to know of its system.
 
     Attributes:
+        roles: The roles whose model an edit may replace.
         edits: By the node that comes next, ``""`` at the end: the edits (by ``op``) that make
             sense there.
         operations: The fields of its edits by ``op``.
     """
 
     name: str
+    roles: list[str]
     stop_reasons: dict[str, str]
     edits: dict[str, list[str]]
     operations: dict[str, list[str]]

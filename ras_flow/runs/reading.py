@@ -102,9 +102,13 @@ def by_hand(step: Step) -> bool:
 
 def find_step(document: RunDocument, branch: Branch, where: str) -> int:
     """Find a step by what a person calls it."""
-    names = [step_name(step) for step in steps_of(document, branch)]
-    wanted = where.strip()
-    found = [index for index, name in enumerate(names) if wanted in (str(index), name)]
+    steps = steps_of(document, branch)
+    names, wanted = [step_name(step) for step in steps], where.strip()
+    found = [
+        index
+        for index, step in enumerate(steps)
+        if wanted in (str(index), names[index], step["node"] or names[index])
+    ]
     if found:
         return found[-1]
     raise InputError(

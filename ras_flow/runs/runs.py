@@ -20,7 +20,7 @@ from ras_flow.runs.commands import command
 from ras_flow.runs.local import Graph, LocalThreads
 from ras_flow.runs.reader import StoredRuns
 from ras_flow.runs.stored import context_of
-from ras_flow.runs.systems import system_of
+from ras_flow.runs.systems import context_type, system_of
 from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import check_values
 from ras_flow.settings.context import Context
@@ -52,6 +52,17 @@ class Runs(StoredRuns):
     def new_id(self) -> str:
         """Return an id for a new run."""
         return self._threads.new_id()
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Refuse settings that new runs do not have.
+
+        Args:
+            settings: Names and values of the settings.
+
+        Raises:
+            ConfigurationError: A name is unknown or a value is out of range.
+        """
+        context_type(self._threads.system).from_mapping(settings)
 
     async def start(
         self,

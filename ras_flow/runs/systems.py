@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.document import SystemInfo
@@ -33,9 +32,10 @@ def info_of(name: str) -> SystemInfo:
     """Describe a system to readers of its runs; nothing can be edited of an unknown one."""
     known = _known(name)
     if known is None:
-        return SystemInfo(name=name, stop_reasons={}, edits={}, operations={})
+        return SystemInfo(name=name, roles=[], stop_reasons={}, edits={}, operations={})
     return SystemInfo(
         name=name,
+        roles=list(known.context.model_roles),
         stop_reasons={reason: found.meaning for reason, found in known.stop_reasons.items()},
         edits={before: list(point.allowed) for before, point in known.edit_points.items()},
         operations={
@@ -48,30 +48,6 @@ def info_of(name: str) -> SystemInfo:
 def stop_reasons() -> list[str]:
     """Return the stop reasons of all known systems."""
     return sorted({reason for name in system_names() for reason in find_system(name).stop_reasons})
-
-
-def hop_of(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | None:
-    """Return the hop that a step worked on, by the names of the shared nodes and of RAS's.
-
-    Of other nodes, the one that begins a hop belongs to it.
-    """
-    before, after = len(old.get("hops", [])), len(new.get("hops", []))
-    match node:
-        case "start" | "answer" | "review_answer" | "":
-            return None
-        case "plan" | "review_plan":
-            return before
-        case "retrieve" | "to_triples" | "merge_graph" | "review_graph" | "encode":
-            return after - 1
-        case _:
-            return after - 1 if after > before else None
-
-
-def cost_of(node: str, hop: int | None, values: Mapping[str, Any]) -> str:
-    """Return the key under which a node counts what its step cost."""
-    if node == "plan":
-        return f"plan:{len(values.get('plans', [])) - 1}"
-    return node if hop is None else f"{node}:{hop}"
 
 
 def _known(name: str) -> System | None:

@@ -62,6 +62,11 @@ def current_values(
 class Threads(Protocol):
     """The threads that runs are kept in; a run's id is its thread's."""
 
+    @property
+    def system(self) -> str:
+        """The name of the system that answers new questions."""
+        ...
+
     def new_id(self) -> str:
         """Return an id for a new run."""
         ...

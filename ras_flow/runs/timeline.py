@@ -9,12 +9,13 @@ from typing import Any, Literal, cast
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from ras_flow.edits.draft import BEGINNING
 from ras_flow.errors import RunError
 from ras_flow.runs.branches import StoredBranch, find_branches
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.stored import stop_reason_of
-from ras_flow.runs.systems import cost_of, hop_of, info_of
+from ras_flow.runs.systems import info_of
 from ras_flow.runs.threads import Saved
 from ras_flow.state.evidence import find_evidence
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
@@ -126,7 +127,7 @@ def _step(saved: Saved, before: Saved) -> Step:
         parent=before.checkpoint or None,
         kind=kind,
         node=node,
-        hop=hop_of(node, old, new),
+        hop=_hop(node, old, new),
         time=_utc(saved.time),
         usage=_usage(node, saved, before) if kind in ("question", "node") else None,
         next=list(saved.next),
@@ -157,12 +158,26 @@ def _usage(node: str, saved: Saved, before: Saved) -> Usage | None:
     usage: dict[str, Usage] = saved.values.get("usage", {})
     known = before.values.get("usage", {})
     # It may be just what it cost before an edit.
-    alone = node and not _at_once(saved, before)
-    hop = hop_of(node, before.values, saved.values)
-    own = cost_of(node, hop, saved.values) if alone else ""
+    own = _cost_key(node, usage) if node and not _at_once(saved, before) else None
     # Several steps may be done at once, and nodes of another graph name their costs as they like.
     new = [cost for name, cost in usage.items() if name == own or known.get(name) != cost]
     return Usage(role=new[-1]["role"], **add_up(new)) if new else None
+
+
+def _hop(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | None:
+    """Return the hop that a node worked on: the one that is planned, else the last."""
+    if node in ("", *BEGINNING) or stop_reason_of(new):
+        return None
+    hops, plans = len(new.get("hops", [])), new.get("plans", [])
+    planned = plans and (plans != old.get("plans", []) or plans[-1].get("label") == "SUBQ")
+    return max(hops - 1, plans[-1].get("hop", 0) if planned else 0) if hops or planned else None
+
+
+def _cost_key(node: str, usage: Mapping[str, Usage]) -> str | None:
+    """Return under which key a node counted its last step: ``NODE``, or ``NODE:NUMBER``."""
+    own = [name.partition(":") for name in usage if name.partition(":")[0] == node]
+    numbers = [int(number) for _, _, number in own if number.isdecimal()]
+    return f"{node}:{max(numbers)}" if numbers else node if own else None
 
 
 def _branch(way: StoredBranch) -> Branch:

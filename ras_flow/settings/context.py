@@ -26,9 +26,6 @@ LONGEST_NAME = 4096
 LONGEST_INSTRUCTION = 20_000
 """Characters of an instruction, which every prompt repeats and every checkpoint keeps."""
 
-MODEL_ROLES = ("planner", "extractor", "answerer")
-"""The settings that name a language model for a role."""
-
 PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
 """The settings that make a run wait for a person."""
 
@@ -54,7 +51,7 @@ def _known_task(name: str) -> str:
     return name
 
 
-_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
 _Instruction = Annotated[str, Field(max_length=LONGEST_INSTRUCTION), AfterValidator(_storable)]
 _Count = Annotated[int, Field(ge=0, le=LARGEST)]
 _Number = Annotated[int, Field(ge=1, le=LARGEST)]
@@ -115,17 +112,18 @@ class Context(Settings):
         pause_before_answer: Wait for a person to approve or edit what the answer will rest on.
     """
 
-    model_roles: ClassVar = MODEL_ROLES
+    model_roles: ClassVar[tuple[str, ...]] = ("planner", "extractor", "answerer")
+    """The settings that name the model of a role, those of a system's own roles included."""
 
-    index: _Name | None = None
+    index: Name | None = None
     retriever: RetrieverKind = "hybrid"
     top_k: _Number | None = None
-    planner: _Name = DEFAULT_MODEL
-    extractor: _Name = DEFAULT_MODEL
+    planner: Name = DEFAULT_MODEL
+    extractor: Name = DEFAULT_MODEL
     extractor_output: ExtractorOutput = "text"
-    answerer: _Name = DEFAULT_MODEL
-    base_url: _Name | None = None
-    encoder: _Name = "sentence-transformers/all-MiniLM-L6-v2"
+    answerer: Name = DEFAULT_MODEL
+    base_url: Name | None = None
+    encoder: Name = "sentence-transformers/all-MiniLM-L6-v2"
     planning: Planning = "iterative"
     task: Annotated[str, AfterValidator(_known_task)] = "short_qa"
     instruction: _Instruction = ""

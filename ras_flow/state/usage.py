@@ -26,7 +26,10 @@ class Counted(Protocol):
 
 
 class Cost:
-    """The calls, tokens and working seconds of one node step."""
+    """The calls, tokens and working seconds of one node step.
+
+    ``step`` is the node's name, with ``:NUMBER`` where it may be repeated within a run.
+    """
 
     def __init__(self, role: str, step: str) -> None:
         self._step = step

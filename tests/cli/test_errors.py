@@ -42,10 +42,12 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "Q?", "--index", "loop"], ["loop", "build the index again"]),
         (["ask", "Q?", "--static"], ["--given"]),
         (["ask", "Q?", "--docs", "docs", "--top-k", "0"], ["top_k"]),
-        (["ask", "Q?", "--docs", "docs", "--max-seconds", "nan"], ["max_seconds"]),
+        (["ask", "Q?", "--docs", "docs", "--set", "max_seconds=NaN"], ["max_seconds"]),
         (["ask", "Q?", "--docs", "docs", "--max-hops", "9" * 30], ["max_hops"]),
         (["ask", "Q?", "--docs", "docs", "--instruction", "\udcff"], ["instruction"]),
-        (["ask", "Q?", "--docs", "docs", "--extractor-output", "xml"], ["extractor_output"]),
+        (["ask", "Q?", "--set", "extractor_output=xml"], ["extractor_output", "'json'"]),
+        (["ask", "Q?", "--set", "max_seconds"], ["--set NAME=VALUE"]),
+        (["ask", "Q?", "--set", "colour=red"], ["'colour'", "Known", "max_seconds"]),
         (["ask", "Q?", "--docs", "docs", "--model", "gpt"], ["'gpt'", "provider:model"]),
         (["ask", "Q?", "--docs", "docs", "--model", "nope:gpt"], ["'nope:gpt'"]),
         (["ask", "Q?", "--docs", "docs", "--model", "openai:gpt-4.1"], ["OPENAI_API_KEY"]),
@@ -128,7 +130,7 @@ def test_a_server_that_does_not_answer_is_named(model: Model, docs: Path, silent
             address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     done = ras_flow(
         *("ask", QUESTION, "--docs", str(docs), "--retriever", "bm25", "--model", "openai:test"),
-        *("--base-url", address, "--max-retries", "1", "--model-timeout", "0.3"),
+        *("--base-url", address, "--set", "max_retries=1", "--set", "model_timeout=0.3"),
     )
     [line] = done.err.splitlines()
     assert done.code == 1

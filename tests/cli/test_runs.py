@@ -62,7 +62,7 @@ def test_a_failed_run_says_in_one_line_how_to_go_on(
     as_json: bool, model: Model, docs: Path
 ) -> None:
     model.answers = lambda role, text: Answer(status=500, error="\x1b[31mout of\nmemory")
-    arguments = ["ask", QUESTION, "--docs", str(docs), "--max-retries", "0", *model.options]
+    arguments = ["ask", QUESTION, "--docs", str(docs), "--set", "max_retries=0", *model.options]
     failed = ras_flow(*arguments, *["--json"] * as_json)
     run = only_run()
     assert failed.code == 1

@@ -200,7 +200,14 @@ def test_a_killed_precompute_goes_on_where_it_was(
 def precomputing(folder: Path, model: Model) -> list[str]:
     index, docs = str(folder / "index"), str(write_documents(folder / "docs"))
     assert ras_flow("index", "build", index, docs, "--bm25-only").code == 0
-    models = ["--extractor", "openai:test", "--base-url", model.server.url, "--max-retries", "0"]
+    models = [
+        "--extractor",
+        "openai:test",
+        "--base-url",
+        model.server.url,
+        "--set",
+        "max_retries=0",
+    ]
     return ["triples", "precompute", index, *models, "--workers", "1", "--engine", "ray"]
 
 

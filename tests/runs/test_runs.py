@@ -102,6 +102,15 @@ async def test_an_unfinished_question_never_shows_the_answer_to_the_last_one(mem
     assert (summary.question, summary.stop_reason, summary.answer) == ("new?", None, "")
 
 
+async def test_runs_of_a_version_that_named_no_system_are_refused(memory: Any) -> None:
+    old: Any = StateGraph.compile(build_graph(**world()), checkpointer=memory)
+    await old.ainvoke({"question": QUESTION}, {"configurable": {"thread_id": "a"}})
+    runs = Runs(build(world(), checkpointer=memory))
+    for asked in (runs.recent(), runs.document("a")):
+        with pytest.raises(RunError, match="earlier version"):
+            await asked
+
+
 async def test_an_unknown_run_is_named(memory: Any) -> None:
     runs = Runs(build(world(), checkpointer=memory))
     with pytest.raises(RunError, match="no run 'nope'"):

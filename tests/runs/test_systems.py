@@ -27,36 +27,40 @@ from tests.graph.world import QUESTION, build, world
 from tests.page.server import serving
 from tests.runs.stories import BIRTH, TOP1, before, branch, drop, events, runs_with, steps, told
 
-
-@pytest.fixture
-def glance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAS_FLOW_SYSTEMS", "tests.runs.glance:SYSTEM")
+REWORD = {"reword": True}
 
 
 @pytest.fixture
-async def home(tmp_path: Path, glance: None) -> str:
+def lookup(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAS_FLOW_SYSTEMS", "tests.runs.lookup:SYSTEM")
+
+
+@pytest.fixture
+async def home(tmp_path: Path, lookup: None) -> str:
     """A folder with run "a" of RAS and run "b" of the third system."""
     address = str(tmp_path / "home")
     async with open_runs_at(address, builder=build(world()).builder, new=True) as runs:
         await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
-    async with open_runs_at(address, system="glance") as runs:
-        await events(runs.start({"question": QUESTION}, run_id="b"))
+    async with open_runs_at(address, system="lookup") as runs:
+        await events(runs.start({"question": QUESTION}, REWORD, run_id="b"))
     return address
 
 
 async def test_runs_of_all_systems_are_listed_shown_and_explained(home: str) -> None:
     async with open_runs_at(home) as runs:
         assert [(run.id, run.system, run.stop_reason) for run in await runs.recent()] == [
-            ("b", "glance", "glanced"),
+            ("b", "lookup", "looked_up"),
             ("a", "ras", "sufficient"),
         ]
         document = await runs.document("b")
     assert told(document)[1:] == [
-        *("start", "retrieve:0", "to_triples:0", "merge_graph:0", "glance", "answer")
+        *("start", "reword", "retrieve:0", "to_triples:0", "merge_graph:0", "answer")
     ]
-    assert steps(document)[4]["added"] and document["system"]["name"] == "glance"
+    assert steps(document)[5]["added"] and document["system"]["name"] == "lookup"
+    rewriting = steps(document)[2]["usage"]
+    assert rewriting and (rewriting["role"], rewriting["calls"]) == ("rewriter", 1)
     found = explain(document)
-    assert found["stop_meaning"] == "one search is all it makes"
+    assert found["stop_meaning"] == "one search was made"
 
 
 async def test_each_run_is_forked_by_its_own_graph(home: str) -> None:
@@ -66,10 +70,17 @@ async def test_each_run_is_forked_by_its_own_graph(home: str) -> None:
         after = steps(document)[-2]["checkpoint"]
         first, *more = await events(runs.fork("b", after, drop(triple)))
         assert [event["type"] for event in more] == ["answer"]
-        replayed = await events(runs.fork("b", before(document, "glance")))
-        assert [event["type"] for event in replayed] == ["forked", "glanced", "answer"]
+        replayed = await events(runs.fork("b", before(document, "reword")))
+        assert [event["type"] for event in replayed] == [
+            "forked",
+            "reworded",
+            "passages",
+            "extracted",
+            "graph",
+            "answer",
+        ]
         document = await runs.document("b")
-        assert [way["stop_reason"] for way in document["branches"]] == ["glanced"] * 3
+        assert [way["stop_reason"] for way in document["branches"]] == ["looked_up"] * 3
         assert [step["removed"] for step in steps(document, 2)][-2] == [triple]
         with pytest.raises(EditError):
             await events(runs.fork("b", before(document, "to_triples"), drop(triple)))
@@ -77,34 +88,36 @@ async def test_each_run_is_forked_by_its_own_graph(home: str) -> None:
 
 
 async def test_a_run_of_another_system_that_was_cut_off_is_resumed(home: str) -> None:
-    async with open_runs_at(home, system="glance") as runs:
-        async for event in runs.start({"question": QUESTION}, run_id="c"):
+    async with open_runs_at(home, system="lookup") as runs:
+        async for event in runs.start({"question": QUESTION}, REWORD, run_id="c"):
             if event["type"] == "graph":
                 break
     async with open_runs_at(home) as runs:
         assert branch(await runs.document("c"), 1)["status"] == "unfinished"
     resumed = ras_flow("runs", "resume", "c", "--database", home)
-    assert resumed.code == 0 and "Glanced" in resumed.out, resumed.err
+    assert resumed.code == 0 and "looked_up" in resumed.out, resumed.err
     async with open_runs_at(home) as runs:
         document = await runs.document("c")
         whole = told(await runs.document("b"))
-    assert told(document) == whole and branch(document, 1)["stop_reason"] == "glanced"
+    assert told(document) == whole and branch(document, 1)["stop_reason"] == "looked_up"
 
 
 async def test_the_commands_take_runs_of_another_system(home: str) -> None:
     listed = json.loads(ras_flow("runs", "list", "--json", "--database", home).out)
-    assert [run["system"] for run in listed] == ["glance", "ras"]
+    assert [run["system"] for run in listed] == ["lookup", "ras"]
     newest = ras_flow("runs", "list", "--json", "--limit", "1", "--database", home)
     assert [run["run"] for run in json.loads(newest.out)] == ["b"]
     shown = ras_flow("runs", "show", "b", "--database", home)
-    assert "by glance" in shown.out and "one search is all it makes" in shown.out
+    assert "by lookup" in shown.out and "one search was made" in shown.out
     assert ras_flow("runs", "why", "b", "--database", home).code == 0
-    only = ras_flow("runs", "list", "--stop", "glanced", "--json", "--database", home)
+    only = ras_flow("runs", "list", "--stop", "looked_up", "--json", "--database", home)
     assert [run["run"] for run in json.loads(only.out)] == ["b"]
     forked = ras_flow("runs", "replay", "b", "--from", "start", "--database", home)
-    assert forked.code == 0 and "Glanced" in forked.out and "Compare with" in forked.out
+    assert forked.code == 0 and "Reworded" in forked.out and "Compare with" in forked.out
     edit = json.dumps({"op": "add_triple", "subject": "x", "predicate": "y", "object": "z"})
-    forked = ras_flow("runs", "fork", "b", "--from", "glance", "--edit", edit, "--database", home)
+    forked = ras_flow(
+        "runs", "fork", "b", "--from", "merge_graph", "--edit", edit, "--database", home
+    )
     assert forked.code == 0, forked.err
     unknown = ras_flow("runs", "fork", "b", "--from", "4", "--edit", "{", "--database", home)
     assert unknown.code != 0 and "JSON" in unknown.err
@@ -117,11 +130,15 @@ async def test_the_page_shows_and_forks_runs_of_another_system(home: str) -> Non
             "drop_triple",
             "add_triple",
             "drop_passage",
+            "model",
         ]
-        assert "glanced" in (await page.get("api/runs"))["stop_reasons"]
-        body = {"checkpoint": before(document, "glance"), "edits": []}
+        assert document["system"]["roles"] == ["extractor", "answerer", "rewriter"]
+        assert "looked_up" in (await page.get("api/runs"))["stop_reasons"]
+        body = {"checkpoint": before(document, "reword"), "edits": []}
         events = await page.events("api/fork/b", body)
-        assert [event["type"] for event in events] == ["forked", "glanced", "answer", "done"]
+        assert [event["type"] for event in events] == [
+            *("forked", "reworded", "passages", "extracted", "graph", "answer", "done")
+        ]
 
 
 async def test_a_run_of_an_unknown_system_is_shown_and_not_gone_on_with(saver: Any) -> None:

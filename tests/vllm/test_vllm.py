@@ -197,7 +197,7 @@ PASSAGE = Passage(id="1", title="Aurora Bridge", text="Aurora Bridge was designe
 
 async def test_tokens_are_those_of_a_model_here(served: Served) -> None:
     here = LocalLanguageModel(str(served.plain))
-    model = await Parts().get_model(f"vllm:{served.plain}", context(served, "local"))
+    model = await Parts().load_model(f"vllm:{served.plain}", context(served, "local"))
     prompts: list[Any] = [
         [{"role": "system", "content": "Say."}, {"role": "user", "content": f"{n}? <|end|>"}]
         for n in range(12)
@@ -214,7 +214,7 @@ async def test_structured_outputs_hold(
 ) -> None:
     """A model of random weights writes JSON by the schema only because the server makes it."""
     name = f"{interface}:{served.plain}"
-    model: Any = await Parts().get_model(name, context(served, name))
+    model: Any = await Parts().load_model(name, context(served, name))
     prompt: Any = [[{"role": "user", "content": "Aurora Bridge was designed by Mira Lund."}]]
     [free] = await model.generate(prompt, max_new_tokens=40)
     [made] = await model.generate(prompt, max_new_tokens=40, schema=SCHEMA)

@@ -11,6 +11,7 @@ from ras_flow.evaluation.config import EvalConfig, SystemConfig
 from ras_flow.evaluation.costs import money
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import Difference, Interval, bootstrap, compare_paired
+from ras_flow.settings.context import Context
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +70,11 @@ class Summary:
     def triples(self) -> float:
         """Triples in the graph at the end."""
         return fmean(row.outcome.triples for row in self.rows)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that its settings name models for."""
+        return (self.config.system.context if self.config else Context).model_roles
 
     def tokens_by(self, role: str) -> float:
         """Return the tokens a question of a role."""

@@ -14,7 +14,6 @@ from ras_flow.evaluation.error_classes import ABOUT, KINDS, ErrorKind
 from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.statistics import Interval
 from ras_flow.formats.text import plain
-from ras_flow.settings.context import MODEL_ROLES
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
@@ -93,12 +92,13 @@ def score_table(summaries: Sequence[Summary], seed: int) -> Table:
 
 def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
     """Calls, tokens by role, seconds, hops, triples and money."""
-    header = ["system", "calls", "tokens", *(f"{role} tokens" for role in MODEL_ROLES)]
+    roles = list(dict.fromkeys(role for one in summaries for role in one.roles))
+    header = ["system", "calls", "tokens", *(f"{role} tokens" for role in roles)]
     header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
         row = [one.system, f"{one.calls:.1f}", f"{one.tokens:.0f}"]
-        row += [f"{one.tokens_by(role):.0f}" for role in MODEL_ROLES]
+        row += [f"{one.tokens_by(role):.0f}" for role in roles]
         row += [f"{one.seconds:.2f}", f"{one.rounds:.1f}"]
         row += [f"{one.hops:.2f}", f"{one.triples:.1f}"]
         rows.append(row + ([f"{one.money(config):.4f}"] if config.prices else []))

@@ -134,7 +134,7 @@ def _of_registered(base: str, found: registered.System) -> EvalSystem:
         build=lambda given: found.build(given.parts),
         base=base,
         context=found.context,
-        plans=found.plans,
+        plans="planner" in found.context.model_roles,
     )
 
 

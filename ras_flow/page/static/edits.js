@@ -5,7 +5,6 @@ import { TripleText } from "./details.js";
 import { nameOf, passageName, passagesAt } from "./model.js";
 import { Text, plain } from "./text.js";
 
-const ROLES = ["planner", "extractor", "answerer"];
 const POINTS = { before_retrieval: "before it retrieves", after_merge: "after the merge", before_answer: "before it answers" };
 
 /** Edits that have a place of their own on the page. */
@@ -109,7 +108,7 @@ function EditPanel({ view, edits, setEdits, review, busy, fork, resume }) {
       value=${name} />`)}</datalist>`}
     ${allowed("model") && html`<${EditForm} title="Another model" op="model" fields=${["name"]}
       hint="provider:model or local:NAME" add=${add}>
-      <select name="role" aria-label="role">${ROLES.map((role) => html`<option>${role}</option>`)}</select>
+      <select name="role" aria-label="role">${run.system.roles.map((role) => html`<option>${role}</option>`)}</select>
     </${EditForm}>`}
     ${offered.filter((op) => operations[op] && !PLACED.includes(op)).map((op) => html`<${EditForm}
       key=${op} title=${op} op=${op} fields=${operations[op]} add=${add} />`)}

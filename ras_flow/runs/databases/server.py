@@ -84,7 +84,7 @@ class ServerThreads:
         self, client: LangGraphClient, *, system: str = DEFAULT, parts: Parts | None = None
     ) -> None:
         self._client = client
-        self._system = system
+        self.system = system
         self._parts = parts
         self._found: dict[str, str] = {}
 
@@ -99,7 +99,7 @@ class ServerThreads:
         try:
             with translate_errors():
                 wanted = None if run_id is None else thread_of(run_id)
-                for system in dict.fromkeys([self._system, *system_names()]):
+                for system in dict.fromkeys([self.system, *system_names()]):
                     for id, time in await self._find(system, wanted):
                         # Some servers look at no ids.
                         if wanted in (None, id):
@@ -265,7 +265,7 @@ class ServerThreads:
             system = None if new else await self._system_of(run_id)
             async for part in self._client.runs.stream(
                 thread_of(run_id),
-                system or self._system,
+                system or self.system,
                 stream_mode="custom",
                 durability="sync",
                 multitask_strategy="reject" if alone else "enqueue",

@@ -1,0 +1,48 @@
+"""A system's settings as options of a command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.settings.context import Context
+
+BaseUrl = Annotated[str | None, typer.Option(help="Address of a compatible model server.")]
+ExtractorOutput = Annotated[
+    str, typer.Option(help="How a remote extractor is asked: text, json (by a schema), trained.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting, such as max_seconds=60; may be given several times.",
+    ),
+]
+
+
+def read_settings(given: Sequence[str] | None, kind: type[Context]) -> dict[str, Any]:
+    """Return the values of ``--set`` by name, as a class of settings takes them."""
+    return dict(_read(one, kind) for one in given or ())
+
+
+def _read(given: str, kind: type[Context]) -> tuple[str, Any]:
+    name, equals, text = given.partition("=")
+    name = name.strip().replace("-", "_")
+    if not (name and equals):
+        raise InputError(f"--set {given!r} has no value: write --set NAME=VALUE.")
+    # A value is text if its setting takes text, else JSON: a number, true, false or null.
+    try:
+        kind.from_mapping({name: text})
+    except ConfigurationError:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        kind.from_mapping({name: value})
+        return name, value
+    return name, text
