@@ -196,7 +196,9 @@ async def _ask(
     if not on_server:  # It has keys and models of its own.
         await parts.check(context, context.model_roles)
     documents = [] if given is None else _documents(given, skip)
-    searches = given is None or (known.plans and context.planning == "iterative")
+    searches = given is None or (
+        "planner" in context.model_roles and context.planning == "iterative"
+    )
     if searches and docs is None and context.index is None and not on_server:
         alone = " Or answer from --given alone, with --static." * (given is not None)
         raise InputError(NO_DOCUMENTS + alone)
