@@ -293,7 +293,7 @@ def settings_of(index: Path) -> dict[str, str]:
 
     if is_demo(index):
         return {"index": DEMO_INDEX}
-    settings = {"index": str(index.resolve())}
+    settings = {"index": os.path.realpath(index)}
     if is_engine(index):
         name = read_engine(index).encoder
     elif (record := read_manifest(index).encoder) is None:
