@@ -155,7 +155,7 @@ def ask(
 
 def _index_settings(index: Path, database: str | None) -> dict[str, str]:
     """Return the settings that search an index; a server knows its own by name."""
-    from ras_flow.cli.index import settings_of
+    from ras_flow.indexes.opening import settings_of
     from ras_flow.runs.databases.opening import is_server
 
     return {"index": str(index)} if is_server(database) else settings_of(index)

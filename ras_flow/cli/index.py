@@ -16,7 +16,7 @@ from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.errors import InputError
-from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, Context
+from ras_flow.settings.context import DEFAULTS, Context
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -237,6 +237,7 @@ def info(
     """Show what an index holds."""
     from ras_flow.formats.text import plain
     from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.opening import is_demo
 
     if is_demo(index):
         from ras_flow.demo.index import demo_index
@@ -281,31 +282,10 @@ async def index_documents(
     return path
 
 
-def is_demo(index: Path) -> bool:
-    """Tell whether a name means the demo's index, and not a folder of that name."""
-    return str(index) == DEMO_INDEX and not index.exists()
-
-
-def settings_of(index: Path) -> dict[str, str]:
-    """Return the settings that fit an index: its place, and its encoder or BM25."""
-    from ras_flow.indexes.engines.config import is_engine, read_engine
-    from ras_flow.indexes.manifest import read_manifest
-
-    if is_demo(index):
-        return {"index": DEMO_INDEX}
-    settings = {"index": os.path.realpath(index)}
-    if is_engine(index):
-        name = read_engine(index).encoder
-    elif (record := read_manifest(index).encoder) is None:
-        return {**settings, "retriever": "bm25"}
-    else:
-        name = record.identity.rpartition("@")[0]
-    return {**settings, "encoder": name} if name else settings
-
-
 def _opened(index: Path) -> CorpusIndex:
     """Open an index with its encoder, unless it has none or one that cannot be opened by name."""
     from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.opening import settings_of
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
     name = settings_of(index).get("encoder")

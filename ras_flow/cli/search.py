@@ -35,8 +35,8 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show the passages of an index that are nearest to a query, best first."""
-    from ras_flow.cli.index import settings_of
     from ras_flow.formats.text import plain, scrub
+    from ras_flow.indexes.opening import settings_of
 
     query = scrub(query)
     if not query.strip():

@@ -51,7 +51,7 @@ OWN = Documents(name="the server's own", settings={})
 def local_choices() -> Choices:
     """Return what a page on this machine offers: the indexes found here, and any model."""
     named, models = listed(INDEXES), listed(MODELS)
-    indexes = [DEMO] if named is None else [_named(name) for name in named]
+    indexes = [*_found(), DEMO] if named is None else [_named(name) for name in named]
     own = {"model": DEFAULTS.planner, "task": DEFAULTS.task}
     return _choices(indexes, models or [], own, free=models is None)
 
@@ -81,9 +81,23 @@ def _choices(
     )
 
 
+def _found() -> list[Documents]:
+    from ras_flow.indexes.listing import find_indexes  # noqa: PLC0415
+    from ras_flow.indexes.opening import settings_of  # noqa: PLC0415
+
+    found: dict[str, Documents] = {}
+    for one in find_indexes(Path()):
+        if one.problem or one.of == DEMO_INDEX:
+            continue
+        name = f"{Path(one.of or one.path).name}: {one.documents} documents"
+        name += ", BM25 only" * (not one.encoder)
+        found.setdefault(name, Documents(name=name, settings=settings_of(one.path)))
+    return list(found.values())
+
+
 def _named(name: str) -> Documents:
     try:
-        from ras_flow.cli.index import settings_of  # noqa: PLC0415
+        from ras_flow.indexes.opening import settings_of  # noqa: PLC0415
 
         return Documents(name=name, settings={"index": name, **settings_of(Path(name))})
     except RasFlowError:  # Whoever asks it is told.

@@ -16,10 +16,11 @@ from PIL import Image
 from rich.console import Console
 from typer.testing import CliRunner
 
-from ras_flow.cli.index import app, settings_of
+from ras_flow.cli.index import app
 from ras_flow.cli.progress import progress_on
 from ras_flow.indexes import IndexProgress
 from ras_flow.indexes.manifest import read_manifest
+from ras_flow.indexes.opening import settings_of
 from tests.cli.command import Command, ras_flow
 from tests.cli.model import QUESTION, Model
 from tests.indexes.helpers import WordEncoder

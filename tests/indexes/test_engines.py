@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 from typer.testing import CliRunner
 
-from ras_flow.cli.index import app, settings_of
+from ras_flow.cli.index import app
 from ras_flow.documents import SourceDocument
 from ras_flow.errors import (
     ConfigurationError,
@@ -28,6 +28,7 @@ from ras_flow.errors import (
 from ras_flow.indexes import CorpusIndex, ann, open_retriever
 from ras_flow.indexes.engines.config import read_engine
 from ras_flow.indexes.engines.retriever import push
+from ras_flow.indexes.opening import settings_of
 from ras_flow.parts.chosen import Parts
 from ras_flow.settings.context import Context
 from tests.indexes.helpers import DOCUMENTS, WordEncoder, titles
@@ -244,5 +245,5 @@ def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) ->
     assert (done.exit_code, done.output) == (0, "qdrant c: 300 passages\n")
     assert "--replace" in str(CliRunner().invoke(app, push).exception)
     assert CliRunner().invoke(app, [*push, "--replace"]).output == done.output
-    assert settings_of(path) == {"encoder": "some/encoder"}
+    assert settings_of(path) == {"index": str(path), "encoder": "some/encoder"}
     assert os.path.isdir(tmp_path / "q")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
+from ras_flow.demo.index import demo_index
+from ras_flow.documents import read_documents
+from ras_flow.indexes import CorpusIndex
 from ras_flow.page.choices import Choices, local_choices, remote_choices, server_choices
 from ras_flow.settings.context import Context
+from tests.cli.model import write_documents
 
 
 def names(choices: Choices) -> list[str]:
@@ -28,3 +35,18 @@ def test_a_servers_page_offers_its_own_and_what_callers_may_name(
             Context.from_mapping({**documents["settings"], "task": task})
     monkeypatch.setenv("RAS_FLOW_INDEXES", "")
     assert names(server_choices()) == ["the server's own"] and names(local_choices()) == []
+
+
+async def test_a_page_on_this_machine_offers_the_indexes_that_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAS_FLOW_CACHE", str(tmp_path / "cache"))
+    documents = read_documents([write_documents(tmp_path / "bridges")])
+    await CorpusIndex.build(tmp_path / "my-index", documents, encoder=None)
+    await demo_index(None)
+    found = await asyncio.to_thread(local_choices)
+    assert names(found) == ["bridges: 4 documents, BM25 only", "the demo corpus"]
+    settings = {"index": str(tmp_path / "my-index"), "retriever": "bm25"}
+    assert found["indexes"][0]["settings"] == settings
+    assert found["own"]["model"] == "local:default" and found["free"]
