@@ -184,7 +184,8 @@ def _is_proper(text: str) -> bool:
 
 def _searchable(text: str) -> str:
     """Return a text's normalised words, with what an apostrophe joins and parted from it."""
-    return f"{normalize_name(text)} | {normalize_name(_APOSTROPHE.sub(' ', text))}"
+    words, parted = normalize_name(text), _APOSTROPHE.sub(" ", text)
+    return words if parted == text else f"{words} | {normalize_name(parted)}"
 
 
 def _contains(text: str, name: str) -> bool:
