@@ -148,7 +148,7 @@ async def test_what_an_extractor_did_not_clean_is_stored_without_what_stores_ref
     + [{"triples": ["abc"]}, {"triples": {"a": "b"}}, {"other": 1}]
     + [{"triples": [], "left": "abc"}, {"triples": [], "left": [None]}],
 )
-async def test_what_is_no_list_of_triples_counts_as_unknown(value: dict[str, Any]) -> None:
+async def test_a_damaged_record_counts_as_unknown(value: dict[str, Any]) -> None:
     store = InMemoryStore()
     cache = TripleCache(store, "a")
     await cache.put({"p1": FOUND, "p2": FOUND})
@@ -223,7 +223,7 @@ async def test_an_address_without_a_store_is_told(address: str) -> None:
             pass
 
 
-async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+async def test_a_damaged_database_is_told(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_text("not a database, but long enough to look at" * 9)
     with pytest.raises(RunError, match=r"cannot be used.*move its files away"):
         async with open_store(str(tmp_path)):

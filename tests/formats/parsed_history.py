@@ -42,7 +42,7 @@ def parse_history(text: str) -> ParsedHistory:
             title, _, body = lines.pop(0).removeprefix(TEXT).partition("|")
             texts[-1].append((title, body.strip()))
         chain.append((subquery.removeprefix(SUBQUERY), parse_triples(found).triples))
-    assert first and lines and lines[0].startswith(QUESTION), f"{text!r} is no history"
+    assert first and lines and lines[0].startswith(QUESTION), f"{text!r} is not a history"
     question = "\n".join(lines).removeprefix(QUESTION)
     return ParsedHistory(
         question, chain, text[: first.start()].removesuffix("\n"), texts if any(texts) else []

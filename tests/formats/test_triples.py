@@ -100,7 +100,7 @@ def test_triples_in_texts_and_lists_are_read_alone(text: str) -> None:
         "He (a painter, a poet, a priest) came in 1999.",
     ],
 )
-def test_other_tables_and_lists_are_no_triples(text):
+def test_other_tables_and_lists_give_no_triples(text):
     """As a weak model copies them from the passage."""
     parsed = parse_triples(text)
     assert not parsed.triples and parsed.dropped
@@ -258,7 +258,7 @@ def test_json_gives_each_fact_cleaned_and_once(items: list[Any]) -> None:
         ("O > 3 and p > 0.05", "O 3 and p 0.05"),
     ],
 )
-def test_a_comparison_in_an_object_is_no_marker(object: str, read: str) -> None:
+def test_a_comparison_in_an_object_stays(object: str, read: str) -> None:
     text = f"(S> drug| P> had effect| O> {object})"
     for whole in (f"{text}, {format_triple(*B)}", f"{format_triple(*B)}\n{text}"):
         parsed = parse_triples(whole)
@@ -277,7 +277,7 @@ def test_spaced_markers_begin_a_field_and_a_triple(mark: str) -> None:
 
 @pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "```\n{}\n```"])
 @pytest.mark.parametrize("text", ["[]", '{"triples": []}', ' {"Triples" : [ ] }\n'])
-def test_an_empty_list_says_that_there_are_none(text: str, around: str) -> None:
+def test_an_empty_list_gives_nothing(text: str, around: str) -> None:
     assert parse_triples(around.replace("{}", text)) == ParsedTriples() == parse_triples(" \n")
 
 

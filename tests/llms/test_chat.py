@@ -127,7 +127,7 @@ async def test_tokens_that_a_server_does_not_count_are_estimated(
         ("anthropic", {"stop_reason": "refusal"}, "refusal"),
     ],
 )
-async def test_a_passage_whose_answer_is_withheld_is_no_passage_without_triples(
+async def test_a_passage_whose_answer_is_withheld_fails(
     kind: str, fields: dict[str, Any], why: str
 ) -> None:
     if kind == "openai":

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("providers")
     "address",
     ["localhost:8000", "/v1", "http://", "ftp://host/v1", "http://h:port/v1", "http://[::1", "a b"],
 )
-def test_what_is_no_address_is_refused(
+def test_a_wrong_address_is_refused(
     kind: str, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match=r"base_url .*http://localhost:8000/v1"):

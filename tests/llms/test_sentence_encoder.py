@@ -119,19 +119,6 @@ async def test_calls_of_concurrent_callers_are_joined_and_the_loop_stays_free() 
     assert ticks > 10
 
 
-async def test_a_caller_that_gives_up_leaves_the_queue() -> None:
-    encoder, model = counting(cache_size=10)
-    first = asyncio.create_task(encoder.encode(["first"]))
-    await asyncio.sleep(0.01)
-    gone = asyncio.create_task(encoder.encode(["gone"]))
-    stays = asyncio.create_task(encoder.encode(["stays"]))
-    await asyncio.sleep(0)
-    gone.cancel()
-    assert (await stays)[0, 0] == 5
-    assert (await first)[0, 0] == 5
-    assert model.seen == ["first", "stays"]
-
-
 def test_making_models_and_naming_their_weights_loads_no_torch() -> None:
     program = (
         "import sys; from ras_flow.llms.sentence_encoder import LocalSentenceEncoder as E; "
@@ -173,6 +160,7 @@ def test_a_model_in_half_precision_computes_in_whole(
     [
         (("tokenizer.json", "vocab.txt"), "knows no words"),
         (("config.json",), "no loadable transformers model"),
+        (("model.safetensors",), "has no model.safetensors"),
     ],
 )
 def test_a_folder_with_missing_files_is_refused(
@@ -235,11 +223,6 @@ def test_no_language_model_is_read_meanwhile(
             reading = threads.submit(read_model, str(language_model))
             assert not begun.wait(0.7)
         encoding.result(), reading.result()
-
-
-def test_a_folder_without_weights_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="model.safetensors"):
-        _ = LocalSentenceEncoder(str(tmp_path)).identity
 
 
 def test_corrupted_weights_are_never_used(

@@ -191,13 +191,3 @@ async def test_a_key_is_sent_without_the_end_of_its_line(
     with CompletionsServer(lambda _: Answer("5 0")) as server:
         await ask(folder, server)
     assert server.requests[0]["headers"]["authorization"] == "Bearer sk-secret"
-
-
-@pytest.mark.parametrize("key", ["sk-ключ", "sk-se\rcret"])
-def test_a_key_that_no_header_carries_is_not_shown(
-    folder: Path, key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VLLM_API_KEY", key)
-    with pytest.raises(ConfigurationError, match="VLLM_API_KEY") as caught:
-        ServedLanguageModel(str(folder), base_url="http://localhost:1/v1")
-    assert key not in str(caught.value)

@@ -135,7 +135,7 @@ def about(server: Any) -> set[int]:
 
 
 @pytest.mark.parametrize("limit", ["many", "-3", "1", "2.5"])
-async def test_a_limit_that_is_none_is_named(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_wrong_limit_is_named(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, limit)
     with pytest.raises(ConfigurationError, match=VARIABLE):
         await builder().compile().ainvoke({"question": "Why?"})

@@ -76,7 +76,7 @@ async def test_a_reply_of_which_nothing_can_be_read_is_a_failure(reply: str, fai
     assert made.output_tokens > 0 or not reply
 
 
-async def test_what_a_model_thinks_first_is_no_triple() -> None:
+async def test_thoughts_give_no_triples() -> None:
     """Models in this process and of vLLM give all that they write, thoughts too."""
     draft, said = "(S> Narvik| P> is| O> a lake)", "(S> Narvik| P> is| O> a town)"
     written = {"Narvik": f"Perhaps {draft}? No.\n</think>\n{said}", "Oslo": f"<think>{draft}, or"}
