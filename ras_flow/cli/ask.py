@@ -229,6 +229,12 @@ async def _ask(
 
 def _documents(given: Path, skip: bool) -> list[Any]:
     from ras_flow.cli.documents import read_and_tell
+    from ras_flow.documents.split import split_document
 
-    found = read_and_tell([given], skip=skip)
-    return [{"title": one.title, "text": one.text, "source": one.source} for one in found]
+    documents: list[Any] = []
+    for one in read_and_tell([given], skip=skip):
+        if one.blocks:
+            documents += split_document(one)
+        else:
+            documents.append({"title": one.title, "text": one.text, "source": one.source})
+    return documents

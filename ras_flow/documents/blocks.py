@@ -80,7 +80,7 @@ def as_text(blocks: Iterable[Block]) -> str:
     text, before, shown = "", "", set[str]()
     for block in blocks:
         lines = [line for line in block.lead if line not in shown]
-        shown.update(lines)
+        shown.update([*lines, block.text])
         tight = block.kind == before and block.kind in ("item", "row") and not lines
         text += ("\n" if tight else "\n\n") if text else ""
         lines.append(f"```\n{block.text}\n```" if block.kind == "code" else block.text)

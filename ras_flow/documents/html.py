@@ -8,23 +8,28 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from ras_flow.documents.shared import RAISED, as_powers, given_title, make_document
+from ras_flow.documents.html_blocks import PageBlocks
+from ras_flow.documents.shared import block_document, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
-from ras_flow.support.extras import require
+from ras_flow.formats.headings import LONGEST
 
 _HIDDEN = frozenset(
     "title script style template noscript datalist rt rp audio video canvas iframe".split()
 )
 """Tags whose text a page does not show: scripts, fallbacks for old browsers, readings (rt, rp). The
 head is not among them: lxml takes "<main>" for part of it in a page without a body tag."""
-_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
-"""The style of a hidden element."""
-_BLOCKS = (
-    "address article aside blockquote caption dd details dialog div dl dt fieldset figcaption "
-    "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr "
-    "ul"
-).split()
+_UNSEEN = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|text-decoration(?:-line)?\s*:[^;]*line-through)\b",
+    re.IGNORECASE,
+)
+"""The style of a hidden or struck element."""
+_ASIDE = frozenset("nav footer aside del s strike".split())
+"""Tags of what is not the page's text, or no longer."""
+_ROLES = frozenset(["navigation", "contentinfo", "complementary"])
+_CLASSES = frozenset(["headerlink", "mw-editsection"])
+"""Classes of links within headings, as Sphinx, MkDocs and MediaWiki write them."""
 _AS_BROWSERS = {
     "iso-8859-1": "windows-1252",
     "latin-1": "windows-1252",
@@ -44,9 +49,6 @@ _AS_BROWSERS = {
 }
 """What browsers read under these names: the larger sets of characters that pages use. A page whose
 declaration can be read without a byte order mark is not in UTF-16, whatever it declares."""
-_BEFORE = {"br": "\n", "sup": RAISED} | dict.fromkeys(_BLOCKS, "\n\n")
-_AFTER = dict.fromkeys("td th option button textarea".split(), " ") | dict.fromkeys(_BLOCKS, "\n\n")
-"""What the beginning and the end of a tag add to the text."""
 _DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
 """XHTML has one, of which Beautiful Soup warns."""
 _BETWEEN = " [-–—|·•»:/]+ "
@@ -56,16 +58,22 @@ _WIKI = re.compile("MediaWiki")
 
 def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read what an HTML file shows; its title is its title or first heading."""
-    bs4 = require("bs4", extra="documents")
-    require("lxml", extra="documents")
-    markup = _DECLARATION.sub("", _decode(path.read_bytes(), source))
+    yield html_document(_decode(path.read_bytes(), source), source)
+
+
+def html_document(markup: str, source: str, title: str = "") -> SourceDocument:
+    """Read what HTML shows."""
+    import bs4  # noqa: PLC0415
+
     # As a file: Beautiful Soup may warn that a text looks like the name of one.
-    soup = bs4.BeautifulSoup(StringIO(markup), "lxml")
+    soup = bs4.BeautifulSoup(StringIO(_DECLARATION.sub("", markup)), "lxml")
     heading = _shown(soup.h1)
-    title = _title(soup, heading)
-    below = "".join(_visible(soup, soup.h1)) if heading and title in ("", heading) else ""
-    text = as_powers("".join(_visible(soup)))
-    yield make_document(source, given_title(title) or heading, text, as_powers(below))
+    title = (
+        title or given_title(_title(soup, heading)) or (heading if len(heading) <= LONGEST else "")
+    )
+    blocks = PageBlocks()
+    _read(soup, blocks)
+    return block_document(source, title, blocks.made)
 
 
 def _title(soup: Any, heading: str) -> str:
@@ -81,37 +89,53 @@ def _title(soup: Any, heading: str) -> str:
 
 def _shown(tag: Any) -> str:
     """Return what a title or heading shows, on one line."""
-    return " ".join(as_powers("".join(_visible(tag))).split()) if tag else ""
+    if not tag:
+        return ""
+    blocks = PageBlocks()
+    _read(tag, blocks)
+    return " ".join(" ".join(block.text for block in blocks.made).split())
 
 
 def _decode(content: bytes, source: str) -> str:
     """Decode by byte order mark, else by what the file declares, else as UTF-8."""
-    detector = require("bs4.dammit", extra="documents").EncodingDetector
-    content, marked = detector.strip_byte_order_mark(content)
-    declared = marked or detector.find_declared_encoding(content, is_html=True) or "utf-8"
+    from bs4.dammit import EncodingDetector  # noqa: PLC0415
+
+    content, marked = EncodingDetector.strip_byte_order_mark(content)
+    declared = marked or EncodingDetector.find_declared_encoding(content, is_html=True) or "utf-8"
     try:
         return str(content.decode(marked or _AS_BROWSERS.get(declared, declared)))
     except (LookupError, ValueError) as error:
         raise DocumentError(f"{source} is not {declared}: convert it to UTF-8.") from error
 
 
-def _visible(soup: Any, without: Any = None) -> Iterator[str]:
-    """Yield a page's texts, but that of one tag, and the breaks between them.
+def _read(soup: Any, blocks: PageBlocks) -> None:
+    """Tell what is seen of a page in its order.
 
     In one pass: changing the tree instead takes time in the square of its depth.
     """
-    bs4 = require("bs4", extra="documents")
-    above = [(soup, False)]
+    from bs4 import element  # noqa: PLC0415
+
+    above: list[tuple[Any, bool]] = [(soup, False)]
+
+    def leave() -> None:
+        tag, hidden = above.pop()
+        if not hidden:
+            blocks.end(tag)
+
     for node in soup.descendants:
         while above[-1][0] is not node.parent:
-            tag, _ = above.pop()
-            yield _AFTER.get(tag.name, "")
+            leave()
         hidden = above[-1][1]
-        if isinstance(node, bs4.Tag):
-            above.append((node, hidden or node is without or _is_hidden(node)))
-            yield _BEFORE.get(node.name, "")
-        elif not hidden and type(node) in (bs4.NavigableString, bs4.CData):
-            yield str(node)
+        if isinstance(node, element.Tag):
+            hidden = hidden or _is_hidden(node)
+            above.append((node, hidden))
+            if not hidden:
+                blocks.begin(node)
+        elif not hidden and type(node) in (element.NavigableString, element.CData):
+            blocks.add(str(node))
+    while len(above) > 1:
+        leave()
+    blocks.finish()
 
 
 def _is_hidden(tag: Any) -> bool:
@@ -120,9 +144,15 @@ def _is_hidden(tag: Any) -> bool:
     Some elements are marked as hidden and yet seen: a whole page, which its scripts then show, and
     the text of a formula, shown as a picture.
     """
-    if tag.name in _HIDDEN:
+    if (
+        tag.name in _HIDDEN
+        or tag.get("role") in _ROLES
+        or _CLASSES.intersection(tag.get("class", ()))
+    ):
         return True
+    if tag.name in _ASIDE:
+        return (tag.parent.name, tag.name) != ("blockquote", "footer")
     unseen = tag.get("hidden", "until-found").lower() != "until-found"
     if not (unseen or _UNSEEN.search(tag.get("style", ""))):
         return False
-    return tag.name not in ("html", "body") and not tag.find("math", recursive=False)
+    return tag.name not in ("html", "body") and tag.find("math", recursive=False) is None

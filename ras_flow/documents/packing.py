@@ -8,11 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ras_flow.documents.blocks import Block, as_text
-from ras_flow.documents.words import count_words, cut
+from ras_flow.documents.words import SHORT_LEAD, count_words, cut
 from ras_flow.formats.sentences import sentence_spans
-
-_INTRODUCES = 30
-"""Words that the line before a list or table has at most: "The offices are:"."""
 
 
 class _Part(NamedTuple):
@@ -63,10 +60,10 @@ def packed(blocks: Iterable[Block], max_words: int) -> list[Packed]:
         lead = tuple(
             line for line in block.lead if line not in told or count_words(line) * 4 <= max_words
         )
-        told.update(lead)
+        told.update([*lead, block.text])
         for number, (between, text, size) in enumerate(_pieces(block, max_words)):
             here = passages[-1] if passages else Packed()
-            known = {line for part in here.parts for line in part.lead} if lead else ()
+            known = {line for part in here.parts for line in (*part.lead, part.text)}
             size += sum(count_words(line) for line in lead if line not in known)
             if not here.parts or here.size + size > max_words:
                 here = Packed()
@@ -98,7 +95,7 @@ def _introduced(blocks: Iterable[Block]) -> Iterator[Block]:
             lead = (intro.text, *block.lead)
             block = replace(block, lead=lead, anchor=block.anchor or intro.anchor)
         elif not inside and block.text.endswith((":", "：")):
-            if count_words(block.text) <= _INTRODUCES:
+            if count_words(block.text) <= SHORT_LEAD:
                 intro, led = block, False
                 continue
         yield block

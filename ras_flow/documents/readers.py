@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ras_flow.documents.html import read_html
+from ras_flow.documents.markdown import read_markdown
 from ras_flow.documents.pdf import read_pdf
-from ras_flow.documents.plain import read_jsonl, read_markdown, read_text
+from ras_flow.documents.plain import read_jsonl, read_text
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.word import read_docx
 from ras_flow.errors import DocumentError

@@ -33,13 +33,13 @@ class ReadReport:
 
 
 def read_documents(
-    paths: Iterable[str | Path],
+    paths: str | Path | Iterable[str | Path],
     *,
     on_error: Literal["raise", "skip"] = "raise",
     empty_ok: bool = False,
     report: ReadReport | None = None,
 ) -> Iterator[SourceDocument]:
-    """Read documents from files and folders.
+    """Read documents from files and folders, one or several.
 
     Known types are .txt, .md, .html, .htm, .pdf, .docx and .jsonl (one document a line). Folders
     are walked in sorted order, without their hidden files, other types, linked folders and
@@ -47,7 +47,7 @@ def read_documents(
     """
     report = report if report is not None else ReadReport()
     seen: set[str] = set()
-    for given in paths:
+    for given in [paths] if isinstance(paths, str | Path) else paths:
         for file in _files_at(Path(given), report, empty_ok=empty_ok):
             for item in _read(file, seen):
                 if isinstance(item, SourceDocument):

@@ -23,15 +23,15 @@ class Section:
     is_leaf: bool = True
 
 
-def sections(blocks: Iterable[Block], max_words: int) -> list[Section]:
-    """Return the sections that have text.
+def sections(title: str, blocks: Iterable[Block], max_words: int) -> list[Section]:
+    """Return the sections of a document that have text; its title as a heading names none.
 
     Neighbours of a few words each become lines "heading: text" of the section around them. A
     heading with nothing under it is text, too.
     """
     found: list[Section] = []
     for (around, short), group in groupby(
-        _by_headings(blocks), lambda one: (one.path[:-1], _is_short(one, max_words))
+        _by_headings(title, blocks), lambda one: (one.path[:-1], _is_short(one, max_words))
     ):
         some = list(group)
         if not short or (len(some) == 1 and some[0].blocks):
@@ -43,7 +43,7 @@ def sections(blocks: Iterable[Block], max_words: int) -> list[Section]:
     return found
 
 
-def _by_headings(blocks: Iterable[Block]) -> list[Section]:
+def _by_headings(title: str, blocks: Iterable[Block]) -> list[Section]:
     above: list[Block] = []
     found = [Section()]
     for block in blocks:
@@ -53,9 +53,14 @@ def _by_headings(blocks: Iterable[Block]) -> list[Section]:
         found[-1].is_leaf = not above or block.level <= above[-1].level
         while above and above[-1].level >= block.level:
             above.pop()
-        above.append(block)
-        anchor = next((one.anchor for one in reversed(above) if one.anchor), "")
-        found.append(Section(tuple(one.text for one in above), anchor))
+        if block.text.casefold() != title.casefold():
+            above.append(block)
+        anchor = next((one.anchor for one in reversed([*above, block]) if one.anchor), "")
+        path = tuple(one.text for one in above)
+        if path != found[-1].path:
+            found.append(Section(path, anchor))
+        elif not found[-1].blocks:
+            found[-1].anchor = anchor
     return found
 
 

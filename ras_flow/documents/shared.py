@@ -76,6 +76,8 @@ def block_document(
         raise DocumentError(f"{source} has no text: leave it out.")
     headings = (block.text for block in blocks if block.kind == "heading")
     title = title.strip() or next(headings, "") or Path(source).stem
+    if len(blocks) > 1 and blocks[0].kind == "paragraph" and blocks[0].text == title:
+        blocks = blocks[1:]
     return SourceDocument(source, title, gap=gap, blocks=tuple(blocks))
 
 

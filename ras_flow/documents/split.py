@@ -44,10 +44,10 @@ def split_document(document: SourceDocument, max_words: int = MAX_WORDS) -> list
             passage["source"] = f"{document.source}#{anchor}" if anchor else document.source
         passages.setdefault(passage["id"], passage)
 
-    for section in sections(document.blocks, max_words):
+    for section in sections(document.title, document.blocks, max_words):
         for one in packed(section.blocks, max_words):
             add(section.path, one.text, one.anchor or section.anchor)
-    if not document.blocks:
+    if not passages:  # Plain text, or nothing but its title.
         for text in split_text(document.text, max_words):
             add((), text)
     return list(passages.values())

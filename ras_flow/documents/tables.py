@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ras_flow.documents.blocks import Block
-from ras_flow.documents.words import count_words
+from ras_flow.documents.words import SHORT_LEAD, count_words
 
 EMPTY = "-"
 """Stands for a cell without text, so that the next one is not taken for it."""
 _WIDEST = 100
 """Columns that one cell may span: a file can claim any number."""
 _LONGEST_HEAD = 6
-_LONGEST_LEAD = 30
-"""Words; a longer caption is a paragraph before the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def table_blocks(
     above: list[str] = []
     names: list[list[Cell]] = []
     before: list[Cell] = []
-    if count_words(caption) > _LONGEST_LEAD:
+    if count_words(caption) > SHORT_LEAD:
         yield Block("paragraph", caption, anchor=anchor)
         caption = ""
     led = not caption

@@ -8,13 +8,20 @@ import docx
 from fpdf import FPDF
 
 from ras_flow.documents import SourceDocument, read_documents
+from ras_flow.documents.split import split_document
+from ras_flow.state.schema import Passage
 
 LONG = "Radium " * 50
 """Longer than a title may be."""
+TOWNS = [f"Town{number}" for number in range(60)]
 
 
 def read(*paths: Path) -> list[SourceDocument]:
     return list(read_documents(paths))
+
+
+def passages(*paths: Path) -> list[Passage]:
+    return [passage for document in read(*paths) for passage in split_document(document)]
 
 
 def words(text: str) -> str:
