@@ -34,6 +34,11 @@ class Packed:
         return self.parts[0].block.anchor
 
     @property
+    def lines(self) -> set[str]:
+        """What is there, of which nothing need be repeated."""
+        return {line for part in self.parts for line in (*part.lead, part.text)}
+
+    @property
     def text(self) -> str:
         """The blocks as models read them."""
         blocks: list[Block] = []
@@ -62,17 +67,15 @@ def packed(blocks: Iterable[Block], max_words: int) -> list[Packed]:
         )
         told.update([*lead, block.text])
         for number, (between, text, size) in enumerate(_pieces(block, max_words)):
-            here = passages[-1] if passages else Packed()
-            known = {line for part in here.parts for line in (*part.lead, part.text)}
-            size += sum(count_words(line) for line in lead if line not in known)
-            if not here.parts or here.size + size > max_words:
-                here = Packed()
-                passages.append(here)
-                name = block.text.partition("; ")[0]
-                if number and block.kind == "row" and count_words(name) * 4 <= max_words:
-                    text = f"{name}; {text}"
-            here.parts.append(_Part(block, lead, between, text))
-            here.size += size
+            known = passages[-1].lines if passages and lead else ()
+            more = size + sum(count_words(line) for line in lead if line not in known)
+            if not passages or passages[-1].size + more > max_words:
+                passages.append(Packed())
+                more = size + sum(map(count_words, lead))
+                if number and block.kind == "row":
+                    text = _row_name(block, max_words) + text
+            passages[-1].parts.append(_Part(block, lead, between, text))
+            passages[-1].size += more
     if len(passages) > 1:
         *_, before, rest = passages
         if rest.size * 4 <= max_words and (before.size + rest.size) * 4 <= max_words * 5:
@@ -116,6 +119,12 @@ def _pieces(block: Block, max_words: int) -> Iterator[tuple[str, str, int]]:
             for text, size in pieces:
                 yield between, text, size
                 between = " "
+
+
+def _row_name(block: Block, max_words: int) -> str:
+    """Return a row's first cell, which tells what the others are about."""
+    name, more, _ = block.text.partition("; ")
+    return name + more if count_words(name) * 4 <= max_words else ""
 
 
 def _units(block: Block, line: str) -> list[str]:
