@@ -13,7 +13,7 @@ from ras_flow.cli.documents import Skip
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import print_json
 from ras_flow.cli.runs.options import Database, resumable
-from ras_flow.cli.settings import BaseUrl, Set, read_settings
+from ras_flow.cli.settings import ANSWER, DOCUMENTS, MODELS, BaseUrl, Set, read_settings
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 from ras_flow.settings.tasks import TASKS
@@ -27,7 +27,10 @@ NO_DOCUMENTS = (
 Pause = StrEnum("Pause", ["before_retrieval", "after_merge", "before_answer"])
 
 Model = Annotated[
-    str | None, typer.Option(help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH.")
+    str | None,
+    typer.Option(
+        help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH.", rich_help_panel=MODELS
+    ),
 ]
 
 
@@ -39,7 +42,10 @@ def ask(
     docs: Annotated[
         Path | None,
         typer.Option(
-            parser=path_of, metavar="PATH", help="A folder or file of documents to answer from."
+            parser=path_of,
+            metavar="PATH",
+            help="A folder or file of documents to answer from.",
+            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     index: Annotated[
@@ -49,6 +55,7 @@ def ask(
             metavar="PATH",
             help="An index made by `ras-flow index build`, a vector database's TOML file, or "
             "demo, the demo corpus.",
+            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     given: Annotated[
@@ -57,26 +64,35 @@ def ask(
             parser=path_of,
             metavar="PATH",
             help="A folder or file of documents to start from, without a search.",
+            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     skip: Skip = False,
     static: Annotated[
-        bool, typer.Option("--static", help="Answer from --given alone, without planning.")
+        bool,
+        typer.Option(
+            "--static",
+            help="Answer from --given alone, without planning.",
+            rich_help_panel=DOCUMENTS,
+        ),
     ] = False,
-    instruction: Annotated[str, typer.Option(help="How to answer.")] = "",
+    instruction: Annotated[str, typer.Option(help="How to answer.", rich_help_panel=ANSWER)] = "",
     model: Annotated[
-        str | None, typer.Option(help="One model for every role of the system.")
+        str | None,
+        typer.Option(help="One model for every role of the system.", rich_help_panel=MODELS),
     ] = None,
     planner: Model = None,
     extractor: Annotated[
-        str | None, typer.Option(help="The same; or none: passages are read as text.")
+        str | None,
+        typer.Option(help="The same; or none: passages are read as text.", rich_help_panel=MODELS),
     ] = None,
     answerer: Model = None,
     base_url: BaseUrl = None,
     retriever: Annotated[
         str | None,
         typer.Option(
-            help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors."
+            help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors.",
+            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     encoder: Annotated[
@@ -85,22 +101,32 @@ def ask(
             parser=encoder_name,
             metavar="TEXT",
             help="Sentence encoder: a folder or a name; the index's own if left out.",
+            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     task: Annotated[
-        str, typer.Option(help=f"Preset of instruction and length: {', '.join(TASKS)}.")
+        str,
+        typer.Option(
+            help=f"Preset of instruction and length: {', '.join(TASKS)}.", rich_help_panel=ANSWER
+        ),
     ] = DEFAULTS.task,
     top_k: Annotated[
         int | None,
         typer.Option(
-            help="Passages for each subquery; if left out, as many as the answerer reads best."
+            help="Passages for each subquery; if left out, as many as the answerer reads best.",
+            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
-    max_hops: Annotated[int, typer.Option(help="Subqueries at most.")] = DEFAULTS.max_hops,
+    max_hops: Annotated[
+        int, typer.Option(help="Subqueries at most.", rich_help_panel=ANSWER)
+    ] = DEFAULTS.max_hops,
     more: Set = None,
     pause: Annotated[
         list[Pause] | None,
-        typer.Option(help="Wait for your approval or edits there; may be given several times."),
+        typer.Option(
+            help="Wait for your approval or edits there; may be given several times.",
+            rich_help_panel=ANSWER,
+        ),
     ] = None,
     system: Annotated[
         str, typer.Option(help="Which system answers: ras, or another's name or module:attribute.")

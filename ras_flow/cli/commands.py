@@ -30,15 +30,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+_DOCUMENTS, _MODELS = "Documents", "Models and measurements"
 app.command()(ask)
-app.command()(export)
-app.command()(search)
-app.add_typer(data_app, name="data")
-app.add_typer(eval_app, name="eval")
-app.add_typer(index_app, name="index")
 app.add_typer(runs_app, name="runs")
-app.add_typer(train_app, name="train")
-app.add_typer(triples_app, name="triples")
+app.add_typer(index_app, name="index", rich_help_panel=_DOCUMENTS)
+app.command(rich_help_panel=_DOCUMENTS)(search)
+app.add_typer(triples_app, name="triples", rich_help_panel=_DOCUMENTS)
+app.add_typer(eval_app, name="eval", rich_help_panel=_MODELS)
+app.add_typer(data_app, name="data", rich_help_panel=_MODELS)
+app.add_typer(train_app, name="train", rich_help_panel=_MODELS)
+app.command(rich_help_panel=_MODELS)(export)
 
 
 def _tell_version(wanted: bool) -> None:

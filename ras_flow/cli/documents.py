@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.settings import DOCUMENTS
 from ras_flow.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
     from ras_flow.documents import ReadReport, SourceDocument
 
-Skip = Annotated[bool, typer.Option("--skip", help="Leave out documents that cannot be read.")]
+Skip = Annotated[
+    bool,
+    typer.Option(
+        "--skip", help="Leave out documents that cannot be read.", rich_help_panel=DOCUMENTS
+    ),
+]
 
 
 def read_and_tell(

@@ -11,7 +11,13 @@ import typer
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.settings.context import Context
 
-BaseUrl = Annotated[str | None, typer.Option(help="Address of a compatible model server.")]
+DOCUMENTS, MODELS, ANSWER = "Documents", "Models", "Answer"
+"""Panels of a command's help."""
+
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(help="Address of a compatible model server.", rich_help_panel=MODELS),
+]
 ExtractorOutput = Annotated[
     str, typer.Option(help="How a remote extractor is asked: text, json (by a schema), trained.")
 ]
@@ -21,6 +27,7 @@ Set = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="Any other setting, such as max_seconds=60; may be given several times.",
+        rich_help_panel=ANSWER,
     ),
 ]
 

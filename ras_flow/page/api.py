@@ -71,7 +71,8 @@ class Api:
     async def _choose(self, request: Request) -> Response:
         async with self._open(request) as runs:
             await runs.recent(limit=1)  # Whoever may see no runs is refused.
-        return await _json(await asyncio.to_thread(self._choices))
+            roles = runs.settings_class.model_roles
+        return await _json({**await asyncio.to_thread(self._choices), "roles": roles})
 
     async def _list(self, request: Request) -> Response:
         limit = _whole(request, "limit") or 20
@@ -132,7 +133,7 @@ class Api:
         body = await read_body(request, Asked)
         # What is wrong with them is said before a run is made.
         async with self._open(request) as runs:
-            await asyncio.to_thread(runs.check_settings, body.settings)
+            await asyncio.to_thread(runs.settings_class.from_mapping, body.settings)
             run = runs.new_id()
 
         async def work() -> AsyncGenerator[JsonEvent]:

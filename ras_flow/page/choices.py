@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from ras_flow.errors import RasFlowError
-from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, Context
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 from ras_flow.settings.limits import INDEXES, MODELS, listed
 from ras_flow.settings.tasks import TASKS
 
@@ -28,7 +28,6 @@ class Choices(TypedDict):
         indexes: The documents; the first are offered first.
         models: Names of models beside the graph's own.
         tasks: Names of tasks.
-        roles: The settings that name a model.
         own: The ``model`` and the ``task`` of the graph itself, where they are known.
         free: Whether another model's name may be typed.
     """
@@ -36,7 +35,6 @@ class Choices(TypedDict):
     indexes: list[Documents]
     models: list[str]
     tasks: list[str]
-    roles: list[str]
     own: dict[str, str]
     free: bool
 
@@ -71,14 +69,7 @@ def remote_choices() -> Choices:
 def _choices(
     indexes: list[Documents], models: list[str], own: dict[str, str], *, free: bool
 ) -> Choices:
-    return Choices(
-        indexes=indexes,
-        models=models,
-        tasks=list(TASKS),
-        roles=list(Context.model_roles),
-        own=own,
-        free=free,
-    )
+    return Choices(indexes=indexes, models=models, tasks=list(TASKS), own=own, free=free)
 
 
 def _found() -> list[Documents]:

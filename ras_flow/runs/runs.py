@@ -53,16 +53,10 @@ class Runs(StoredRuns):
         """Return an id for a new run."""
         return self._threads.new_id()
 
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Refuse settings that new runs do not have.
-
-        Args:
-            settings: Names and values of the settings.
-
-        Raises:
-            ConfigurationError: A name is unknown or a value is out of range.
-        """
-        context_type(self._threads.system).from_mapping(settings)
+    @property
+    def settings_class(self) -> type[Context]:
+        """The class of new runs' settings."""
+        return context_type(self._threads.system)
 
     async def start(
         self,

@@ -69,6 +69,7 @@ async def test_without_the_token_nothing_is_told_or_done(
         for request in (
             stranger.get("api/runs", headers=headers),
             stranger.get("api/nothing", headers=headers),
+            stranger.get("api/choices", headers=headers),
             stranger.get(f"api/runs?token={page.token}", headers=headers),
             stranger.post("api/resume/a1", headers=headers, json={}),
         ):

@@ -79,6 +79,9 @@ def at(document: Any, branch: int, next: str) -> str:
 
 async def test_a_question_asked_on_the_page_is_streamed_and_kept(tmp_path: Path) -> None:
     async with opened(tmp_path) as (runs, page):
+        choices = await page.get("api/choices")
+        assert choices["roles"] == ["planner", "extractor", "answerer"]
+        assert choices["indexes"][-1] == {"name": "the demo corpus", "settings": {"index": "demo"}}
         told = await page.events("api/runs", {"question": QUESTION, "settings": SETTINGS})
         run = told[0]["run"]
         assert [event["type"] for event in told] == ["run", *STORY, "done"]
