@@ -1,7 +1,8 @@
 """A small corpus with questions, shipped with the package: what the demo and the tests run on.
 
 The passages are original prose about stable facts, linked by people, places, works and dates, so
-that questions need one, two or three of them. Nothing is read from disk before a loader is called.
+that questions need one, two or three of them. Beside them are documents with tables, lists and code.
+Nothing is read from disk before a loader is called.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from typing import Literal, TypedDict, cast
 
 from ras_flow.state.schema import Document
 
-QuestionType = Literal["direct", "two-hop", "three-hop", "comparison", "yes-no", "unanswerable"]
-"""How many passages a question needs, and what kind of answer it asks for."""
+QuestionType = Literal[
+    "direct", "two-hop", "three-hop", "comparison", "yes-no", "structured", "unanswerable"
+]
+"""How many passages a question needs, and what kind of answer it asks for; ``structured`` ones ask
+what a table, a list or code says."""
 
 DEFAULT_ID = "default"
 """The id of the question that the demo asks when it is given none."""
@@ -24,7 +28,7 @@ class DemoQuestion(TypedDict):
 
     Attributes:
         id: Unique among the questions.
-        type: What the question needs; ``unanswerable`` ones ask what no passage states.
+        type: What the question needs; ``unanswerable`` ones ask what nothing in the corpus states.
         question: The text of the question.
         answers: The gold answer, then its aliases; empty for unanswerable questions.
         support: Titles of the passages that the answer needs, in reasoning order.
@@ -40,7 +44,7 @@ class DemoQuestion(TypedDict):
 
 
 def passages() -> list[Document]:
-    """Load the demo corpus."""
+    """Load the passages of the demo corpus."""
     return cast(list[Document], _json_lines("passages.jsonl"))
 
 
