@@ -1,7 +1,7 @@
 """A small corpus with questions, shipped with the package: what the demo and the tests run on.
 
 The passages are original prose about stable facts, linked by people, places, works and dates, so
-that questions need one, two or three of them. Beside them are documents with tables, lists and code.
+that questions need one, two or three of them; documents with tables, lists and code come beside.
 Nothing is read from disk before a loader is called.
 """
 
