@@ -1,5 +1,9 @@
 """The wiring of RAS (paper figure 1): plan, retrieve, structure, merge, encode, answer.
 
+Three of the nodes have two forms: the paper's, each with a model of its own, and those of one call
+a hop, in which ``to_triples`` asks one model for the hop's facts and the next step, which ``plan``
+and ``answer`` take.
+
 ``build_graph()`` returns the builder, for users who compile it with their own checkpointer, store
 or parts; ``graph`` is compiled without either, for a LangGraph server that brings its own.
 """
@@ -17,9 +21,11 @@ from langgraph.types import Overwrite
 from ras_flow import routing
 from ras_flow.builder import SystemBuilder
 from ras_flow.edits.planning import EDIT_POINTS, OPERATIONS, after_merge, before_answer, before_plan
+from ras_flow.nodes import one_call
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
 from ras_flow.nodes.merge_graph import merge_graph
+from ras_flow.nodes.node import by_loop
 from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.review import Review
@@ -69,20 +75,23 @@ REVIEWS = (
 
 POINTS = [review.point for review in REVIEWS]
 
-OWN = {"plans": Overwrite([]), "encodes": None}
+OWN = {"plans": Overwrite([]), "encodes": None, "step": None}
 """RAS's own channels before a run begins."""
 
 
 def wire(parts: PartsSource) -> SystemBuilder[RasState]:
     """Wire the six nodes of figure 1 over parts that may come from anywhere."""
     builder = SystemBuilder(SYSTEM.name, RasState, parts)
+    stop = routing.stop_reason
+    find = partial(retrieve, query=routing.planned_subquery)
     builder.add_work("start", partial(start, points=POINTS, own=OWN))
-    builder.add_work("plan", plan)
-    builder.add_work("retrieve", partial(retrieve, query=routing.planned_subquery))
-    builder.add_work("to_triples", to_triples)
+    builder.add_work("plan", by_loop(plan, one_call=one_call.plan))
+    builder.add_work("retrieve", by_loop(find, one_call=partial(find, shown=one_call.shown)))
+    builder.add_work("to_triples", by_loop(to_triples, one_call=one_call.to_triples))
     builder.add_work("merge_graph", partial(merge_graph, readers=routing.readers))
     builder.add_work("encode", encode)
-    builder.add_work("answer", partial(answer, stop=routing.stop_reason))
+    conclude = partial(one_call.answer, stop=stop)
+    builder.add_work("answer", by_loop(partial(answer, stop=stop), one_call=conclude))
 
     builder.add_edge(START, "start")
     builder.add_edge("retrieve", "to_triples")

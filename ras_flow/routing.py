@@ -10,6 +10,7 @@ from ras_flow.formats.plan import PlanLabel, parse_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan
+from ras_flow.state.step import held_step
 
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
@@ -38,13 +39,15 @@ def decide(state: RasState, settings: Context) -> Decision:
     if settings.planning == "static":
         return Decision("answer", "static")
     plan = pending_plan(state)
+    if plan is None and held_step(state, settings):
+        return Decision("plan")  # It is there already, so no limit ends the run before it.
     match plan:
         case {"error": _}:
             return Decision("answer", "error")
         case {"label": "SUFFICIENT"}:
             return Decision("answer", "sufficient")
-        case {"label": "NO_RETRIEVAL"}:
-            return Decision("answer", "sufficient" if state["hops"] else "no_retrieval")
+        case {"label": "NO_RETRIEVAL" | "NOT_FOUND"}:
+            return Decision("answer", "not_found" if state["hops"] else "no_retrieval")
         case {"label": None} if attempts(state) >= PLAN_ATTEMPTS:
             return Decision("answer", "no_progress")
     if len(state["hops"]) >= settings.max_hops:
@@ -100,7 +103,7 @@ def pending_plan(state: RasState) -> Plan | None:
 
 
 def planned_subquery(state: RasState) -> str:
-    """Return what the pending plan searches for.
+    """Return what the pending plan searches for; each line on its own.
 
     Raises:
         InputError: The state was edited so that nothing is planned.
@@ -146,7 +149,12 @@ def was_searched(state: RasState, subquery: str) -> bool:
     Given documents are the first hop of the question itself, for which no search was made.
     """
     opened = {plan["hop"] for plan in state["plans"]}
-    made = (hop["subquery"] for hop in state["hops"] if hop["index"] in opened)
+    made = (
+        line
+        for hop in state["hops"]
+        if hop["index"] in opened
+        for line in hop["subquery"].splitlines()
+    )
     return normalize_question(subquery) in map(normalize_question, made)
 
 

@@ -104,12 +104,28 @@ def ask(
             rich_help_panel=DOCUMENTS,
         ),
     ] = None,
-    task: Annotated[
+    loop: Annotated[
+        str | None,
+        typer.Option(
+            help="one_call or paper; if left out, one call a hop for one chat model in all roles.",
+            rich_help_panel=ANSWER,
+        ),
+    ] = None,
+    reads: Annotated[
         str,
         typer.Option(
-            help=f"Preset of instruction and length: {', '.join(TASKS)}.", rich_help_panel=ANSWER
+            help="Of earlier hops, with one call a hop: facts, passages or both.",
+            rich_help_panel=ANSWER,
         ),
-    ] = DEFAULTS.task,
+    ] = DEFAULTS.reads,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Preset of instruction and length: {', '.join(TASKS)}; if left out, qa with one "
+            "call a hop, else short_qa.",
+            rich_help_panel=ANSWER,
+        ),
+    ] = None,
     top_k: Annotated[
         int | None,
         typer.Option(
@@ -153,6 +169,8 @@ def ask(
     if static and given is None:
         raise InputError("--static answers from given documents: name them with --given FILE.")
     options: dict[str, Any] = {
+        "loop": loop,
+        "reads": reads,
         "task": task,
         "instruction": instruction,
         "top_k": top_k,

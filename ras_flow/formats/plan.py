@@ -10,13 +10,14 @@ from ras_flow.errors import InputError
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import has_word
 
-PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL"]
-"""The planner's three decisions (paper §3.1), without their brackets."""
+PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL", "NOT_FOUND"]
+"""The planner's decisions without their brackets: the paper's three (§3.1), and one for a question
+that the documents do not answer."""
 
 MAX_SUBQUERY = 400
 """Characters; a longer subquery is a model that rambles."""
 
-_WORD = r"(sub[ _-]?q(?:uery)?|sufficient|no[ _-]*retrieval)"
+_WORD = r"(sub[ _-]?q(?:uery)?|sufficient|no[ _-]*retrieval|not[ _-]*found)"
 _DECORATION = "*_`\"'“”‘’«»"
 _NUMBER = r"(?:[\s_#]*\d{1,2})?"
 _LABEL = re.compile(rf"[\[［【<]{{1,2}}\s*/?{_WORD}{_NUMBER}\s*[\]］】>]{{1,2}}", re.IGNORECASE)
@@ -83,7 +84,7 @@ def format_plan(label: PlanLabel, subquery: str = "") -> str:
     if label != "SUBQ":
         if subquery:
             raise InputError(f"A [{label}] plan has no subquery; leave it off or use SUBQ.")
-        return f"[{label}]"
+        return f"[{label.replace('_FOUND', ' FOUND')}]"
     cleaned = clean_subquery(subquery)
     if not is_askable(cleaned):
         raise InputError(
@@ -104,7 +105,7 @@ def parse_plan(text: str) -> ParsedPlan:
     No label, different labels, and a [SUBQ] without a usable text are
     problems; of several [SUBQ] the first with a text counts.
     """
-    lines = [line for line in _visible(spoken(text)).split("\n") if not _FENCE.fullmatch(line)]
+    lines = [line for line in visible(spoken(text)).split("\n") if not _FENCE.fullmatch(line)]
     found: list[tuple[PlanLabel, str]] = []
     at_start = True
     for number, line in enumerate(lines):
@@ -141,12 +142,12 @@ def is_askable(subquery: str) -> bool:
 
 def clean_subquery(text: str) -> str:
     """Bring a subquery into the form in which plans hold it."""
-    line = " ".join(_visible(text).split())
+    line = " ".join(visible(text).split())
     label = _LABEL.search(line)
     return _unwrap(line[: label.start()] if label else line)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Drop invisible characters and Markdown escapes; unify line ends and brackets."""
     text = _INVISIBLE.sub("", _NEWLINE.sub("\n", text))
     return _TEXT_INSIDE.sub(r"[\1\2] \3", _ESCAPE.sub("", text))
@@ -189,7 +190,7 @@ def _closing(opening: str) -> str:
 def _label(word: str) -> PlanLabel:
     initial = word[:2].lower()
     if initial == "no":
-        return "NO_RETRIEVAL"
+        return "NOT_FOUND" if word[2].lower() == "t" else "NO_RETRIEVAL"
     return "SUFFICIENT" if word[2].lower() == "f" else "SUBQ"
 
 

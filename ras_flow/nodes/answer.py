@@ -16,7 +16,7 @@ from ras_flow.parts.protocols import Answerer
 from ras_flow.parts.records import AnswerRequest, Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import get_task
+from ras_flow.settings.tasks import DEFAULT_TASK, get_task
 from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Passage
 from ras_flow.state.support import judge
@@ -69,7 +69,7 @@ async def ask(
     texts: list[list[Passage]],
 ) -> Reply:
     """Ask the answerer with what it reads of the state; return its reply as it wrote it."""
-    task = get_task(context.task)
+    task = get_task(context.task or DEFAULT_TASK)
     seen = await view(state, context, parts, answerer, texts)
     request = AnswerRequest(
         question=state["question"],

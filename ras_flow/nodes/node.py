@@ -17,6 +17,16 @@ Work = Callable[[Any, Runtime[Any], PartsSource], Coroutine[Any, Any, dict[str, 
 """What a node does: it takes state, runtime and parts, and returns what changed."""
 
 
+def by_loop(paper: Work, *, one_call: Work) -> Work:
+    """Return the node's form in the loop that a run's settings and models decide on."""
+
+    async def work(state: Any, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
+        is_one_call = parts.loop(parts.context(state, runtime)) == "one_call"
+        return await (one_call if is_one_call else paper)(state, runtime, parts)
+
+    return work
+
+
 class Node(Runnable[Any, dict[str, Any]]):
     """An async function as a node that ``invoke`` and ``stream`` can run too."""
 

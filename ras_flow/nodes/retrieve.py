@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 from langgraph.runtime import Runtime
 
@@ -21,36 +21,77 @@ from ras_flow.state.schema import Hop, Passage, passage_id
 from ras_flow.state.usage import Cost
 
 
+class Shown(NamedTuple):
+    """Passages that a run has shown: something was noted of them, or nothing.
+
+    ``most`` is how many new ones a search takes where the settings do not say.
+    """
+
+    noted: frozenset[str] = frozenset()
+    unnoted: frozenset[str] = frozenset()
+    most: int | None = None
+
+    def without(
+        self, ranked: Sequence[ScoredPassage], most: int
+    ) -> tuple[list[ScoredPassage], set[str]]:
+        """Return the best new passages, and the ids of those left out.
+
+        One of which nothing was noted may come again where no new one ranks before it: what was
+        overlooked would be lost otherwise.
+        """
+        again: list[ScoredPassage] = []
+        new: dict[str, ScoredPassage] = {}
+        left_out: set[str] = set()
+        for scored in ranked:
+            id = scored.passage["id"]
+            if len(new) == most:
+                break
+            if id in self.unnoted and not new and not again:
+                again.append(scored)
+            elif id in self.noted or id in self.unnoted:
+                left_out.add(id)
+            else:
+                new.setdefault(id, scored)
+        return [*again, *new.values()], left_out
+
+
 async def retrieve(
     state: RunState,
     runtime: Runtime[Any],
     parts: PartsSource,
     *,
     query: Callable[[Any], str] = lambda state: state["question"],
+    shown: Callable[[Any], Shown] | None = None,
     top_k: int | None = None,
 ) -> dict[str, Any]:
     """Open a hop with the passages for its subquery, without those that a person dropped.
 
-    ``query`` says what to search for; ``top_k`` how many passages to take where neither settings
-    nor answerer do.
+    ``query`` says what to search for, each line on its own; ``top_k`` how many passages to take
+    where neither settings nor answerer do. ``shown`` are the passages that are not wanted again.
     """
     subquery, index = query(state), len(state["hops"])
     context = parts.context(state, runtime)
     dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
+    known = shown(state) if shown else Shown()
     cost = Cost("retriever", f"retrieve:{index}")
     retriever = await parts.get_retriever(context)
-    most = context.top_k or top_k or (await parts.get_reading(context)).top_k
+    most = context.top_k or known.most or top_k or (await parts.get_reading(context)).top_k
+    queries = subquery.splitlines()
+    k = most + len(dropped) + len(known.noted) + len(known.unnoted)
     async with traced_retrieval(
         type(retriever).__name__, subquery, identity=retriever.identity
     ) as found:
-        k = most + len(dropped)
-        [ranked] = await one_each(1, list, retriever.retrieve([subquery], k), retriever)
+        rankings = await one_each(len(queries), list, retriever.retrieve(queries, k), retriever)
         best: dict[str, ScoredPassage] = {}
-        for scored in ranked:
-            kept = _storable(scored, retriever)
-            if kept.passage["id"] not in dropped:
-                best.setdefault(kept.passage["id"], kept)
-        found += list(best.values())[:most]
+        left_out: set[str] = set()
+        for ranked in rankings:
+            new = [_storable(scored, retriever) for scored in ranked]
+            new = [scored for scored in new if scored.passage["id"] not in dropped]
+            wanted, known_here = known.without(new, most)
+            left_out |= known_here
+            for scored in wanted:
+                best.setdefault(scored.passage["id"], scored)
+        found += best.values()
     passages = {scored.passage["id"]: scored.passage for scored in found}
     hop = Hop(
         index=index,
@@ -58,6 +99,8 @@ async def retrieve(
         passages=list(passages),
         scores=[scored.score for scored in found],
     )
+    if left_out:
+        hop["known"] = len(left_out)
     runtime.stream_writer(passages_event(hop, passages))
     return {"hops": [hop], "passages": passages, "usage": cost.usage()}
 

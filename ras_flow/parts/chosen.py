@@ -24,10 +24,17 @@ from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.waiting import check_room
 from ras_flow.parts import named
-from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
+from ras_flow.parts.prompted import (
+    KeptText,
+    PromptedAnswerer,
+    PromptedHopReader,
+    PromptedPlanner,
+    make_extractor,
+)
 from ras_flow.parts.protocols import (
     Answerer,
     Extractor,
+    HopReader,
     LanguageModel,
     Planner,
     Retriever,
@@ -35,7 +42,14 @@ from ras_flow.parts.protocols import (
 )
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import AttributedGraph, Reading
-from ras_flow.settings.context import DEFAULTS, NO_EXTRACTOR, Context, as_mapping, settings_given
+from ras_flow.settings.context import (
+    DEFAULTS,
+    NO_EXTRACTOR,
+    Context,
+    Loop,
+    as_mapping,
+    settings_given,
+)
 from ras_flow.settings.limits import check_names, check_server
 from ras_flow.state.schema import Hop, Triple
 
@@ -59,6 +73,7 @@ class Parts:
     answerer: Answerer | None = None
     encoder: Encoder | None = None
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
+    hop_reader: HopReader | None = None
     defaults: Context = DEFAULTS
 
     @classmethod
@@ -103,6 +118,7 @@ class Parts:
                 for role, given in models.items()
                 if (model := _part(given, _LANGUAGE_MODEL, lambda model: model, chats))
             },
+            hop_reader=_hop_reader_part(planner, extractor, answerer, chats, defaults),
             defaults=defaults,
         )
 
@@ -141,6 +157,25 @@ class Parts:
         if context.base_url not in (None, self.defaults.base_url):
             check_server(context.base_url, deployed=runtime is not None and _is_deployed(runtime))
         return context
+
+    def loop(self, context: Context) -> Loop:
+        """Return the loop that is asked for, or one call where one chat model has every role."""
+        if context.loop is not None:
+            return context.loop
+        if any((self.planner, self.extractor, self.answerer)):
+            return "paper" if self.hop_reader is None else "one_call"
+        return "one_call" if named.is_one_chat_model(context) else "paper"
+
+    async def get_hop_reader(self, context: Context) -> HopReader:
+        """Return the model that reads a hop in one call."""
+        if any((self.planner, self.extractor, self.answerer)):
+            if self.hop_reader is None:
+                raise ConfigurationError(
+                    'loop="one_call" takes one model for planner, extractor and answerer: give '
+                    'build_graph the same object for all three, or use loop="paper".'
+                )
+            return self.hop_reader
+        return await asyncio.to_thread(named.hop_reader_of, context)
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner."""
@@ -215,6 +250,8 @@ class Parts:
     async def check(self, context: Context, roles: Collection[str]) -> None:
         """Find out whether a run's models can be used, before any of them is asked."""
         check_room()
+        if self.loop(context) == "one_call" and "extractor" in roles:
+            await self.get_hop_reader(context)
         for role in roles:
             await self.get_part(role, context)
         extracts = "extractor" in roles and not self.keeps_text(context)
@@ -288,6 +325,22 @@ def _part(
         "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "
         "returns, or an object with all that the role needs (see ras_flow.parts)."
     )
+
+
+def _hop_reader_part(
+    planner: Any,
+    extractor: Any,
+    answerer: Any,
+    chats: Mapping[int, ChatLanguageModel],
+    defaults: Context,
+) -> HopReader | None:
+    """Return the reader of one language model that is given for every role."""
+    if not (planner is extractor is answerer) or planner is None:
+        return None
+    model = chats.get(id(planner), planner)
+    if _missing(model, ("generate", "count_tokens", "window")):
+        return None
+    return PromptedHopReader(cast(LanguageModel, model), defaults.extractor_output, defaults.reads)
 
 
 def _retriever_part(given: Any) -> Retriever | None:

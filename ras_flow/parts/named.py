@@ -25,8 +25,21 @@ from ras_flow.llms.local.shipped import is_default
 from ras_flow.llms.local.tuned import extractor_name
 from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
-from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.parts.prompted import (
+    KeptText,
+    PromptedAnswerer,
+    PromptedHopReader,
+    PromptedPlanner,
+    make_extractor,
+)
+from ras_flow.parts.protocols import (
+    Answerer,
+    Extractor,
+    HopReader,
+    LanguageModel,
+    Planner,
+    Retriever,
+)
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import Reading
 from ras_flow.settings.context import (
@@ -87,6 +100,29 @@ def answerer_of(context: Context) -> Answerer:
     if graph_llm := _graph_llm(context, context.answerer):
         return GraphAnswerer(graph_llm)
     return PromptedAnswerer(_model(context, context.answerer))
+
+
+def is_one_chat_model(context: Context) -> bool:
+    """Tell whether one chat model is named for every role."""
+    [name, *others] = {context.planner, context.extractor, context.answerer}
+    kind = name.partition(":")[0]
+    return not others and kind != "local" and not (kind == "vllm" and _graph_llm(context, name))
+
+
+def hop_reader_of(context: Context) -> HopReader:
+    """Return the language model of every role, as the reader of a hop."""
+    name = context.planner
+    if len({name, context.extractor, context.answerer}) > 1:
+        raise ConfigurationError(
+            'loop="one_call" takes one model for planner, extractor and answerer: name the same '
+            'for all three, or use loop="paper".'
+        )
+    if _graph_llm(context, name):
+        raise ConfigurationError(
+            f'{name!r} is a Graph LLM, which works in the paper\'s loop: use loop="paper", or name '
+            "a chat model."
+        )
+    return PromptedHopReader(_model(context, name), context.extractor_output, context.reads)
 
 
 def reading_of_answerer(context: Context) -> Reading:

@@ -15,6 +15,7 @@ from ras_flow.parts.records import (
     AnswerRequest,
     Extraction,
     Generation,
+    HopRequest,
     Message,
     PlanRequest,
     Reading,
@@ -201,6 +202,27 @@ class Answerer(Protocol):
 
         Raises:
             RasFlowError: The model gives no answer; the run fails, and can be resumed.
+        """
+        ...
+
+
+class HopReader(Protocol):
+    """Eq. 1, 2, 4 and 8 in one call: reads a hop, notes its facts and names the next step."""
+
+    identity: str
+    """Names model and settings."""
+
+    async def read(self, requests: Sequence[HopRequest]) -> list[Reply]:
+        """Read the last search of each request.
+
+        Args:
+            requests: Questions, with what was noted from their searches and what was newly found.
+
+        Returns:
+            One reply a request, in order; its text is parsed by :mod:`ras_flow.formats.hop_reply`.
+
+        Raises:
+            RasFlowError: The model does not reply; the run fails, and can be resumed.
         """
         ...
 

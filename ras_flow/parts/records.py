@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.formats.hop_view import SearchSeen
 from ras_flow.state.schema import Passage, Triple
 
 if TYPE_CHECKING:
@@ -121,6 +122,33 @@ class AnswerRequest:
     chain: Sequence[ChainLink] = ()
     graph: AttributedGraph | None = None
     instruction: str = ""
+    max_new_tokens: int = 100
+
+
+@dataclass(frozen=True)
+class HopRequest:
+    """What a model reads that reads a hop, notes its facts and names the next step in one call.
+
+    Attributes:
+        question: The main question Q.
+        searches: The run's searches in their order; the last one's passages are new.
+        numbers: The number of each of the run's passages by its id.
+        again: Passages of earlier searches that are shown once more, by number.
+        last: No further search can be made.
+        guess: What to write where the documents do not say: a guess, or what comes nearest.
+        instruction: Task-specific wording (paper table 5), possibly empty.
+        problem: Why the previous reply could not be used; None on a first attempt.
+        max_new_tokens: Limit for the answer, beside the facts.
+    """
+
+    question: str
+    searches: Sequence[SearchSeen] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    again: Mapping[int, Passage] = field(default_factory=dict)
+    last: bool = False
+    guess: bool = False
+    instruction: str = ""
+    problem: str | None = None
     max_new_tokens: int = 100
 
 

@@ -7,9 +7,16 @@ from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
 
-from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, Retriever
+from ras_flow.parts.protocols import (
+    Answerer,
+    Extractor,
+    HopReader,
+    LanguageModel,
+    Planner,
+    Retriever,
+)
 from ras_flow.parts.records import AttributedGraph, Reading
-from ras_flow.settings.context import Context
+from ras_flow.settings.context import Context, Loop
 from ras_flow.state.schema import Hop, Triple
 
 
@@ -47,6 +54,14 @@ class PartsSource(Protocol):
         Raises:
             ConfigurationError: They were edited so that they cannot be used.
         """
+        ...
+
+    def loop(self, context: Context) -> Loop:
+        """Return the loop that the settings ask for, or that the models of their roles suit."""
+        ...
+
+    async def get_hop_reader(self, context: Context) -> HopReader:
+        """Return the model that reads a hop in one call."""
         ...
 
     async def get_planner(self, context: Context) -> Planner:

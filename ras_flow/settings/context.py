@@ -16,6 +16,8 @@ RetrieverKind = Literal["hybrid", "bm25", "dense"]
 Planning = Literal["iterative", "static"]
 ExtractorOutput = Literal["text", "json", "trained"]
 WhenUnknown = Literal["say so", "guess"]
+Loop = Literal["one_call", "paper"]
+Reads = Literal["facts", "passages", "both"]
 
 LARGEST = 2**63 - 1
 """The largest whole number that a checkpoint can hold."""
@@ -69,7 +71,8 @@ class Context(Settings):
             without one, only given documents can be answered from.
         retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
         top_k: Passages for each subquery (eq. 3); None for as many as the answerer reads best,
-            which is 5 unless a Graph LLM's own settings say otherwise.
+            which is 5 unless a Graph LLM's own settings say otherwise; with one call a hop, 3 for
+            each subquery after the question.
         planner: ``provider:model`` of the planner, ``local:NAME_OR_PATH``, or ``vllm:NAME_OR_PATH``
             for a vLLM server (an export of `ras-flow export`, or any model by the server's name).
         extractor: As ``planner``, for f_t2t, the text-to-triples model (eq. 4); or ``"none"``,
@@ -81,10 +84,16 @@ class Context(Settings):
         base_url: Address of an OpenAI-compatible (or Anthropic-compatible) server, if not the
             provider's own. Used for every role that has a remote model.
         encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).
+        loop: ``"one_call"`` has one model read each hop, note its facts and name the next step
+            at once; ``"paper"`` asks planner, extractor and answerer apart. None for one call
+            where these three are the same chat model, and for the paper's loop elsewhere.
+        reads: What earlier hops contribute to a call of ``"one_call"``: the ``"facts"`` noted from
+            them, their ``"passages"``, or ``"both"``.
         planning: ``"static"`` answers from the given documents without planning.
         instruction: Task-specific wording (paper table 5), 20,000 characters at most; the preset's
             own if empty.
-        task: Preset of :mod:`ras_flow.settings.tasks`: instruction and answer length.
+        task: Preset of :mod:`ras_flow.settings.tasks`: instruction and answer length. None for
+            ``"qa"`` with one call a hop, and ``"short_qa"`` in the paper's loop.
         when_unknown: ``"say so"``: where the documents do not support an answer, the run says that
             they do not say; ``"guess"``: it always gives the model's best answer.
         max_triples: Of each hop's triples, how many planner and answerer read at most: those
@@ -124,8 +133,10 @@ class Context(Settings):
     answerer: Name = DEFAULT_MODEL
     base_url: Name | None = None
     encoder: Name = "sentence-transformers/all-MiniLM-L6-v2"
+    loop: Loop | None = None
+    reads: Reads = "facts"
     planning: Planning = "iterative"
-    task: Annotated[str, AfterValidator(_known_task)] = "short_qa"
+    task: Annotated[str, AfterValidator(_known_task)] | None = None
     instruction: _Instruction = ""
     when_unknown: WhenUnknown = "say so"
     max_triples: _Number | None = None

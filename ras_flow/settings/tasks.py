@@ -20,6 +20,11 @@ class Task(NamedTuple):
 
 
 TASKS: dict[str, Task] = {
+    "qa": Task(
+        "The answer is only the words that were asked for: a name, a date, a number, yes or no. "
+        "Only where the question asks how, why or for several things, it is up to three sentences.",
+        300,
+    ),
     "short_qa": Task("", 100),
     "multiple_choice": Task("Choose the correct option. Reply with its letter only.", 50),
     "fact_check": Task("Is the statement true or false? Reply with 'true' or 'false' only.", 50),
@@ -35,8 +40,12 @@ TASKS: dict[str, Task] = {
         300,
     ),
 }
-"""Short open-domain QA (PopQA, TriviaQA, 2Wiki), ARC-C, PubHealth, StrategyQA (ours), ASQA,
-ELI5, in this order."""
+"""What a person asks, short open-domain QA (PopQA, TriviaQA, 2Wiki), ARC-C, PubHealth,
+StrategyQA (ours), ASQA and ELI5, in this order."""
+
+
+DEFAULT_TASK = "short_qa"
+"""For models that were trained on it, and benchmarks."""
 
 
 def get_task(name: str) -> Task:

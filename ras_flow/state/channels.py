@@ -17,6 +17,7 @@ from ras_flow.state.schema import (
     Hop,
     Passage,
     Plan,
+    Step,
     Triple,
     Usage,
 )
@@ -73,11 +74,12 @@ class RasState(RunState):
     """What RAS keeps of a run.
 
     ``encodes`` names the roles of this run whose models take soft tokens; None until the first
-    merge finds out.
+    merge finds out. ``step`` is what the model of the one-call loop said to do next.
     """
 
     plans: Annotated[list[Plan], delta(by_index(Plan), list)]
     encodes: Annotated[list[str] | None, last(list[str] | None)]
+    step: Annotated[Step | None, last(Step | None)]
 
 
 class RasOutput(TypedDict):

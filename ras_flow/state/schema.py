@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 # Before Python 3.12 pydantic, which makes the JSON schemas, takes no other.
 from typing_extensions import TypedDict
@@ -54,7 +54,8 @@ class Hop(TypedDict):
 
     ``failed`` are those of its passages of which the extractor made nothing, for an error. A later
     hop that finds one of them tries again, and what it states is that hop's. ``dropped`` are
-    passages that a person took out: later hops leave them out too.
+    passages that a person took out: later hops leave them out too. ``known`` is how many passages
+    that earlier hops had shown were left out, where only new ones are wanted.
     """
 
     index: int
@@ -63,11 +64,13 @@ class Hop(TypedDict):
     scores: list[float]
     failed: NotRequired[list[str]]
     dropped: NotRequired[list[str]]
+    known: NotRequired[int]
 
 
 class Plan(TypedDict):
     """One answer of the planner (eq. 1 and 2).
 
+    Each line of ``subquery`` is searched for, side by side, as one hop.
     ``hop`` is the hop that it planned. Where ``label`` is None, ``problem`` says why the answer
     was not usable, or ``error`` why it is missing.
     """
@@ -79,6 +82,25 @@ class Plan(TypedDict):
     raw: str
     problem: NotRequired[str]
     error: NotRequired[str]
+
+
+class Step(TypedDict):
+    """What a model that reads a hop in one call says to do next.
+
+    It holds while graph, chain and models are what they were when it was made: ``saw`` is their
+    fingerprint (:func:`ras_flow.state.step.fingerprint`). Where ``label`` is None, ``problem`` says
+    why the reply was not usable. ``cites`` are the passages that an answer names by number.
+    ``whole`` says that no passage of the run was out of view when it was made.
+    """
+
+    saw: str
+    label: Literal["SUBQ", "ANSWER", "NOT_FOUND"] | None
+    subquery: str
+    answer: str
+    cites: list[str]
+    raw: str
+    whole: bool
+    problem: NotRequired[str]
 
 
 class Usage(TypedDict):

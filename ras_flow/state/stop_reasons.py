@@ -20,6 +20,7 @@ class StopReason(NamedTuple):
 RAS = {
     "no_retrieval": StopReason("no search was needed"),
     "sufficient": StopReason("the planner found the graph sufficient"),
+    "not_found": StopReason("the documents do not say"),
     "max_hops": StopReason("the hop limit was reached", cut_short=True),
     "no_progress": StopReason("the planner made no progress", cut_short=True),
     "budget": StopReason("the budget was used up", cut_short=True),

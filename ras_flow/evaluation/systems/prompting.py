@@ -14,7 +14,7 @@ from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, Reply
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import get_task
+from ras_flow.settings.tasks import DEFAULT_TASK, Task, get_task
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Passage
 
@@ -110,14 +110,18 @@ def passages_of(state: RasState, hop: int | None = None) -> list[Passage]:
     return [state["passages"][id] for id, first in seen.items() if hop is None or first == hop]
 
 
+def _task(context: Context) -> Task:
+    return get_task(context.task or DEFAULT_TASK)
+
+
 def instruction_of(context: Context) -> str:
     """Return the task's instruction, possibly empty."""
-    return context.instruction or get_task(context.task).instruction
+    return context.instruction or _task(context).instruction
 
 
 def answer_tokens(context: Context) -> int:
     """Return the answer's token limit."""
-    return get_task(context.task).max_answer_tokens
+    return _task(context).max_answer_tokens
 
 
 def is_long(context: Context) -> bool:

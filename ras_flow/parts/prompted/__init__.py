@@ -3,6 +3,7 @@
 from ras_flow.parts.prompted.answerer import PromptedAnswerer
 from ras_flow.parts.prompted.extractor import PromptedExtractor
 from ras_flow.parts.prompted.extractors import KeptText, make_extractor
+from ras_flow.parts.prompted.hop_reader import PromptedHopReader
 from ras_flow.parts.prompted.planner import PromptedPlanner
 from ras_flow.parts.prompted.shared import SharedExtractor
 
@@ -10,6 +11,7 @@ __all__ = [
     "KeptText",
     "PromptedAnswerer",
     "PromptedExtractor",
+    "PromptedHopReader",
     "PromptedPlanner",
     "SharedExtractor",
     "make_extractor",

@@ -1,0 +1,271 @@
+"""What a model replies that reads a hop in one call: facts of its passages, and one step."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ras_flow.formats.answer import clean_answer
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery, is_askable, visible
+from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field, parse_triples
+
+StepLabel = Literal["SUBQ", "ANSWER", "NOT_FOUND"]
+
+MOST_SUBQUERIES = 3
+MOST_FACTS = 64
+
+_LABELS: dict[str, StepLabel] = {
+    "SUBQ": "SUBQ",
+    "SEARCH": "SUBQ",
+    "ANSWER": "ANSWER",
+    "NOTFOUND": "NOT_FOUND",
+    "NORETRIEVAL": "NOT_FOUND",
+}
+_LABEL = re.compile(
+    r"(sub[ _-]?q(?:uery)?|search|(?:final[ _-]*)?answer|not[ _-]*found|no[ _-]*retrieval)",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    rf"[\s>*_`\"'#-]*(?:\d{{1,2}}[.)]\s+)?[*_`\"']*"
+    rf"(?:[\[［【<]+\s*{_LABEL.pattern}[\s_#]*\d{{0,2}}\s*(?:[\]］】>]+[*_`\"']*\s*[:：–—-]*|[:：])"
+    rf"|{_LABEL.pattern}[\s_#]*\d{{0,2}}[*_`\"']*\s*[:：])(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NUMBERS = r"\d{1,4}(?:\s*(?:[,;&–-]|and)\s*\d{1,4})*"
+_CITED = re.compile(
+    rf"\s*[\[［【(]\s*(?:passages?|sources?|nos?\.?)?\s*({_NUMBERS})\s*[\]］】)]", re.IGNORECASE
+)
+_ENDING = re.compile(rf"((?:{_CITED.pattern})+)[\s.,;*_`]*$", re.IGNORECASE)
+_LEADING = re.compile(rf"^\s*(?:[-*•>]\s+)?(?:\d{{1,2}}[.)]\s+)?[\[［【]({_NUMBERS})[\]］】]\s*")
+_BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
+_BAR = re.compile(r"\s*[|｜]\s*")
+_NEXT = re.compile(r"(?<=[\]］】)])\s*[;；]\s*")
+"""What parts the facts of one subject, each of which ends with its passages' numbers."""
+_MARKED = re.compile(r"\bS\s*[>＞].*\bP\s*[>＞]")
+
+_NO_STEP = (
+    "It has no step. After the facts write [ANSWER], [NOT FOUND], or up to three lines of [SUBQ]."
+)
+_NO_TEXT = "There is nothing after [{label}]. Write it on the same line."
+_ASKED = "What it searches for was searched for already: {subquery!r}."
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact, and the numbers of the passages that are said to state it; none where none are."""
+
+    spo: Spo
+    numbers: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class HopReply:
+    """What was read from a reply.
+
+    Attributes:
+        facts: Its facts, in their order.
+        label: Its step; None where no step is usable.
+        subqueries: What to search for, up to three; for SUBQ alone.
+        text: The answer, or what comes nearest to it.
+        numbers: Passages that the answer rests on.
+        raw: The step as it was written.
+        problem: Why no step is usable, worded for the model.
+    """
+
+    facts: Sequence[Fact] = ()
+    label: StepLabel | None = None
+    subqueries: Sequence[str] = ()
+    text: str = ""
+    numbers: Sequence[int] = ()
+    raw: str = ""
+    problem: str | None = None
+
+
+@dataclass
+class _Step:
+    label: StepLabel
+    lines: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+
+def parse_hop_reply(text: str, searched: Callable[[str], bool] = lambda _: False) -> HopReply:
+    """Read facts and step; never raises.
+
+    Facts count wherever they stand: before or after the step, in a fence, as bullets, grouped by
+    subject, or in the form of extractors. Of several steps the first kind counts, since a model
+    that goes on after it plays its reader. ``searched`` tells whether a subquery was asked before.
+    """
+    shown = visible(text)
+    facts, steps = _read_json(shown) or _read_lines(shown)
+    unique = {(fact.spo, tuple(fact.numbers)): fact for fact in facts if _is_fact(fact.spo)}
+    return _decide(HopReply(list(unique.values())[:MOST_FACTS]), steps, searched)
+
+
+def cited_numbers(text: str) -> tuple[str, list[int]]:
+    """Take the numbers in brackets out of an answer."""
+    numbers = [number for found in _CITED.findall(text) for number in _numbers(found)]
+    return _CITED.sub("", text).strip(), list(dict.fromkeys(numbers))
+
+
+def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], bool]) -> HopReply:
+    if not steps:
+        return replace(reply, problem=_NO_STEP)
+    label = steps[0].label
+    text = "\n".join(steps[0].lines).strip()
+    raw = f"[{label.replace('_', ' ')}] {text}".strip()
+    if label == "SUBQ":
+        chosen = []
+        for step in steps:
+            if step.label != label:
+                break
+            chosen.append(clean_subquery(" ".join(step.lines)))
+        usable = {normalize_question(one): one for one in chosen if is_askable(one)}
+        new = [one for one in usable.values() if not searched(one)][:MOST_SUBQUERIES]
+        raw = "\n".join(f"[SUBQ] {one[:MAX_SUBQUERY]}" for one in chosen[:MOST_SUBQUERIES])
+        if new:
+            return replace(reply, label=label, subqueries=new, raw=raw)
+        problem = _NO_TEXT.format(label=label)
+        if usable:
+            problem = _ASKED.format(subquery=next(iter(usable.values())))
+        return replace(reply, raw=raw, problem=problem)
+    answer, numbers = cited_numbers(text)
+    answer = clean_answer(answer if "[" in answer else answer.removesuffix("]"))
+    if not answer and label == "ANSWER":
+        return replace(reply, raw=raw, problem=_NO_TEXT.format(label=label))
+    numbers = list(dict.fromkeys([*numbers, *steps[0].numbers]))
+    return replace(reply, label=label, text=answer, numbers=numbers, raw=raw)
+
+
+def _read_lines(text: str) -> tuple[list[Fact], list[_Step]]:
+    facts: list[Fact] = []
+    steps: list[_Step] = []
+    for line in text.split("\n"):
+        if _FENCE.fullmatch(line):
+            continue
+        if match := _STEP.fullmatch(line):
+            steps.append(_Step(_label(match[1] or match[2]), [match[3].strip()]))
+        elif found := list(_facts_of(line)):
+            facts += found
+        elif steps and _goes_on(steps[-1], line):
+            steps[-1].lines.append(line.rstrip())
+    return facts, steps
+
+
+def _goes_on(step: _Step, line: str) -> bool:
+    """Tell whether a line belongs to the step: not once the step is complete."""
+    if not any(step.lines):
+        return True
+    if step.label == "SUBQ":
+        return False
+    last = next(one for one in reversed(step.lines) if one.strip())
+    if _ENDING.search(last) is None:
+        return True
+    return _CITED.search(line) is not None or _BULLET.match(line) is not None
+
+
+def _label(word: str) -> StepLabel:
+    letters = re.sub(r"[^A-Z]", "", word.upper()).removeprefix("FINAL")
+    return _LABELS["SUBQ" if letters.startswith("SUBQ") else letters]
+
+
+def _facts_of(line: str) -> Iterator[Fact]:
+    """Read the facts of one line; nothing where it is something else."""
+    if _MARKED.search(line):
+        for spo in parse_triples(line).triples:
+            yield Fact(spo, _numbers_at_end(line)[1])
+        return
+    bare = line.strip()
+    if bare.count("|") + bare.count("｜") < 2 or bare.startswith("|"):
+        return
+    leading = _LEADING.match(line)
+    common = _numbers(leading[1]) if leading else []
+    line = line[leading.end() :] if leading else _BULLET.sub("", line, count=1)
+    subject = ""
+    for piece in _NEXT.split(line):
+        rest, numbers = _numbers_at_end(piece)
+        fields = _BAR.split(_unwrapped(rest))
+        if len(fields) == 2 and subject:
+            fields = [subject, *fields]
+        if len(fields) < 3:
+            continue
+        subject, predicate = fields[0], fields[1]
+        spo = (clean_field(subject), clean_field(predicate), clean_field("|".join(fields[2:])))
+        yield Fact(spo, numbers or common)
+
+
+def _numbers_at_end(text: str) -> tuple[str, list[int]]:
+    match = _ENDING.search(text)
+    if match is None:
+        return text, []
+    found = [number for one in _CITED.findall(match[1]) for number in _numbers(one)]
+    return text[: match.start()], found
+
+
+def _numbers(text: str) -> list[int]:
+    """Read "1, 3" and "1-3"."""
+    found: list[int] = []
+    for part in re.split(r"[,;&]|and", text):
+        first, _, last = re.sub(r"\s", "", part).replace("–", "-").partition("-")
+        if last and 0 < int(last) - int(first) < MOST_FACTS:
+            found += range(int(first), int(last) + 1)
+        else:
+            found += [int(number) for number in (first, last) if number]
+    return found
+
+
+def _unwrapped(text: str) -> str:
+    text = text.strip().strip("*`").strip()
+    wrapped = text.startswith("(") and text.endswith(")") and text.count("(") == text.count(")")
+    return text[1:-1] if wrapped and text.find(")") == len(text) - 1 else text
+
+
+def _is_fact(spo: Spo) -> bool:
+    fields = all(any(char.isalnum() for char in part) and len(part) <= MAX_FIELD for part in spo)
+    # A table's header, or the form that was asked for.
+    return fields and tuple(map(str.casefold, spo)) != ("subject", "predicate", "object")
+
+
+def _read_json(text: str) -> tuple[list[Fact], list[_Step]] | None:
+    """Read the JSON form (:data:`ras_flow.prompts.hop_reader.SCHEMA`), wherever it stands."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        made, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(made, dict) or not made.keys() & {"facts", "search", "answer", "not_found"}:
+        return None
+    facts = [fact for item in _list(made.get("facts")) if (fact := _json_fact(item))]
+    steps = [_Step("SUBQ", [text]) for text in _list(made.get("search")) if isinstance(text, str)]
+    if not any(line.strip() for step in steps for line in step.lines):
+        steps = []
+    for name in ("answer", "not_found"):
+        said = made.get(name)
+        if not steps and isinstance(said, str) and said.strip():
+            label: StepLabel = "ANSWER" if name == "answer" else "NOT_FOUND"
+            steps = [_Step(label, [said], _integers(made.get("passages")))]
+    return facts, steps
+
+
+def _json_fact(item: Any) -> Fact | None:
+    if not isinstance(item, Mapping):
+        return None
+    fields = [item.get(name) for name in ("subject", "predicate", "object")]
+    if not all(isinstance(one, str | int | float) for one in fields):
+        return None
+    subject, predicate, object = (clean_field(str(one)) for one in fields)
+    return Fact((subject, predicate, object), _integers(item.get("passages")))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _integers(value: Any) -> list[int]:
+    return [one for one in _list(value) if isinstance(one, int) and not isinstance(one, bool)]

@@ -1,0 +1,68 @@
+"""answer: take the answer that came with the hop's facts, or ask for it with the best passages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ras_flow.events import AnswerEvent
+from ras_flow.nodes.answer import StopRule
+from ras_flow.nodes.answer import answer as answer_from_memory
+from ras_flow.nodes.one_call.reading import read_hop
+from ras_flow.nodes.warn import warn
+from ras_flow.parts.source import PartsSource
+from ras_flow.state.channels import RasState
+from ras_flow.state.cited import judge_cited
+from ras_flow.state.schema import Step
+from ras_flow.state.step import held_step
+from ras_flow.state.usage import Cost
+from ras_flow.support.concurrency import off_loop
+
+UNKNOWN = "The documents do not say."
+
+
+async def answer(
+    state: RasState, runtime: Runtime[Any], parts: PartsSource, *, stop: StopRule
+) -> dict[str, Any]:
+    """Answer, cite what the model named by number, and say why the run stopped.
+
+    A step that gives up is taken only if it saw the run's best passages in full.
+    """
+    if not state["hops"]:
+        return await answer_from_memory(state, runtime, parts, stop=stop)
+    context = parts.context(state, runtime)
+    step = held_step(state, context)
+    update: dict[str, Any] = {}
+    if step is None or not _ends(step):
+        cost = Cost("reader", "answer")
+        read = await read_hop(state, context, parts, cost, last=True)
+        step = read.step(state, context, state["triples"])
+        update = {"step": step, "usage": cost.usage(), **warn(runtime, *read.warnings)}
+    text = step["answer"] or UNKNOWN
+    stop_reason = _why(stop(state, context), step)
+    triples, passages = state["triples"], state["passages"]
+    citations, supported, support = await off_loop(
+        len(triples), judge_cited, step, state["question"], triples, passages
+    )
+    event = AnswerEvent(
+        type="answer",
+        answer=text,
+        stop_reason=stop_reason,
+        citations=citations,
+        supported=supported,
+        support=support,
+    )
+    runtime.stream_writer(event)
+    return {**{name: value for name, value in event.items() if name != "type"}, **update}
+
+
+def _ends(step: Step) -> bool:
+    return step["label"] == "ANSWER" or (step["label"] == "NOT_FOUND" and step["whole"])
+
+
+def _why(stop_reason: str, step: Step) -> str:
+    """Return why the run stopped: what the last call found counts over what the plan said."""
+    if stop_reason not in ("sufficient", "not_found"):
+        return stop_reason
+    return "sufficient" if step["label"] == "ANSWER" else "not_found"

@@ -1,0 +1,80 @@
+"""to_triples: read the hop in one call, note its facts and the step that comes with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ras_flow.events import ExtractedEvent
+from ras_flow.formats.quality import refine
+from ras_flow.formats.stated import is_stated
+from ras_flow.formats.triples import Spo
+from ras_flow.nodes.one_call.reading import Read, read_hop, unread
+from ras_flow.nodes.warn import warn
+from ras_flow.parts.source import PartsSource
+from ras_flow.routing import may_retrieve
+from ras_flow.state.channels import RasState
+from ras_flow.state.kg import last_hop, merge_triples, to_new_triples
+from ras_flow.state.schema import Extracted
+from ras_flow.state.usage import Cost
+
+UNSTATED = "not in its passage"
+
+
+async def to_triples(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
+    """Read the last hop's passages; keep the facts that they state, and the step."""
+    context = parts.context(state, runtime)
+    hop = last_hop(state["hops"])
+    cost = Cost("reader", f"to_triples:{hop['index']}")
+    new = unread(state)
+    last = not may_retrieve(state, context)
+    read = await read_hop(state, context, parts, cost, new=new, last=last)
+    extracted, dropped = _noted(read, state, new)
+    graph = merge_triples(state["triples"], to_new_triples(extracted))
+    runtime.stream_writer(
+        ExtractedEvent(
+            type="extracted",
+            hop=hop["index"],
+            passages=len(new),
+            cached=0,
+            triples=sum(len(one["triples"]) for one in extracted),
+            dropped=dropped.total(),
+            reasons=dict(+dropped),
+        )
+    )
+    return {
+        "extracted": extracted,
+        "step": read.step(state, context, graph),
+        "usage": cost.usage(),
+        **warn(runtime, *read.warnings),
+    }
+
+
+def _noted(read: Read, state: RasState, new: Sequence[str]) -> tuple[list[Extracted], Counter[str]]:
+    """Return the facts by the passages that state them, and why others were left out.
+
+    A fact whose number is missing or wrong belongs to the new passages that state it.
+    """
+    passages = state["passages"]
+    by_number = {number: id for id, number in read.numbers.items() if id in passages}
+    stated: dict[str, list[Spo]] = {id: [] for id in new}
+    dropped: Counter[str] = Counter()
+
+    def homes(spo: Spo, ids: Sequence[str]) -> list[str]:
+        return [id for id in ids if is_stated(spo, passages[id]["title"], passages[id]["text"])]
+
+    for fact in read.reply.facts:
+        named = [by_number[number] for number in fact.numbers if number in by_number]
+        found = homes(fact.spo, named) or homes(fact.spo, new)
+        dropped[UNSTATED] += not found
+        for id in found:
+            stated.setdefault(id, []).append(fact.spo)
+    extracted = []
+    for id, triples in stated.items():
+        kept = refine(triples, passages[id]["title"], passages[id]["text"])
+        dropped.update(kept.left_out)
+        extracted.append(Extracted(passage=id, triples=[list(spo) for spo in kept.triples]))
+    return extracted, dropped
