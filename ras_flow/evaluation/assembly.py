@@ -199,6 +199,9 @@ async def _with_roles(
     parts: Parts, context: Context, calls: KeptCalls
 ) -> tuple[Parts, dict[str, str]]:
     """Return parts whose plans and triples are kept, and the names of their models by role."""
+    if parts.loop(context) == "one_call":
+        reader = await parts.get_hop_reader(context)
+        return parts, {"reader": reader.identity}
     if context.extractor == NO_EXTRACTOR:
         parts = replace(parts, extractor=None)
     made = {role: await parts.get_part(role, context) for role in context.model_roles}

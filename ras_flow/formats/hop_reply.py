@@ -35,11 +35,13 @@ _STEP = re.compile(
     rf"|{_LABEL.pattern}[\s_#]*\d{{0,2}}[*_`\"']*\s*[:：])(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_NUMBERS = r"\d{1,4}(?:\s*(?:[,;&–-]|and)\s*\d{1,4})*"
-_CITED = re.compile(
-    rf"\s*[\[［【(]\s*(?:passages?|sources?|nos?\.?)?\s*({_NUMBERS})\s*[\]］】)]", re.IGNORECASE
-)
-_ENDING = re.compile(rf"((?:{_CITED.pattern})+)[\s.,;*_`]*$", re.IGNORECASE)
+_NUMBERS = r"\d{1,3}(?:\s*(?:[,;&–-]|and)\s*\d{1,3})*"
+_NOUN = r"(?:passages?|sources?|nos?\.?)"
+_GROUP = rf"(?:[\[［【]\s*{_NOUN}?\s*{_NUMBERS}\s*[\]］】]|\(\s*{_NOUN}\s*{_NUMBERS}\s*\))"
+_CITED = re.compile(rf"\s*(?<!\w){_GROUP}|{_GROUP}(?=[\s.,;]*$)", re.IGNORECASE | re.MULTILINE)
+"""Numbers of passages; not the "[0]" of "a[0]", nor the year of "Lola (1981)"."""
+_ENDING = re.compile(rf"((?:\s*{_GROUP})+)[\s.,;*_`]*$", re.IGNORECASE)
+_SENTENCE = re.compile(r"[^.!?\n]*\.")
 _LEADING = re.compile(rf"^\s*(?:[-*•>]\s+)?(?:\d{{1,2}}[.)]\s+)?[\[［【]({_NUMBERS})[\]］】]\s*")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
@@ -109,7 +111,11 @@ def parse_hop_reply(text: str, searched: Callable[[str], bool] = lambda _: False
 def cited_numbers(text: str) -> tuple[str, list[int]]:
     """Take the numbers in brackets out of an answer."""
     numbers = [number for found in _CITED.findall(text) for number in _numbers(found)]
-    return _CITED.sub("", text).strip(), list(dict.fromkeys(numbers))
+    bare = _CITED.sub("", text).strip()
+    ending = _ENDING.search(text)
+    if ending and "." in text[ending.end(1) :] and _SENTENCE.fullmatch(bare):
+        bare = bare[:-1]  # "River Aach [1]." is no sentence.
+    return bare, list(dict.fromkeys(numbers))
 
 
 def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], bool]) -> HopReply:
@@ -124,8 +130,9 @@ def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], b
             if step.label != label:
                 break
             chosen.append(clean_subquery(" ".join(step.lines)))
-        usable = {normalize_question(one): one for one in chosen if is_askable(one)}
-        new = [one for one in usable.values() if not searched(one)][:MOST_SUBQUERIES]
+        usable = {normalize_question(one): one for one in reversed(chosen) if is_askable(one)}
+        new = [one for one in chosen if one in usable.values() and not searched(one)]
+        new = new[:MOST_SUBQUERIES]
         raw = "\n".join(f"[SUBQ] {one[:MAX_SUBQUERY]}" for one in chosen[:MOST_SUBQUERIES])
         if new:
             return replace(reply, label=label, subqueries=new, raw=raw)
@@ -202,19 +209,15 @@ def _numbers_at_end(text: str) -> tuple[str, list[int]]:
     match = _ENDING.search(text)
     if match is None:
         return text, []
-    found = [number for one in _CITED.findall(match[1]) for number in _numbers(one)]
-    return text[: match.start()], found
+    return text[: match.start()], _numbers(match[1])
 
 
 def _numbers(text: str) -> list[int]:
-    """Read "1, 3" and "1-3"."""
+    """Read "[1, 3]" and "[1-3]"."""
     found: list[int] = []
-    for part in re.split(r"[,;&]|and", text):
-        first, _, last = re.sub(r"\s", "", part).replace("–", "-").partition("-")
-        if last and 0 < int(last) - int(first) < MOST_FACTS:
-            found += range(int(first), int(last) + 1)
-        else:
-            found += [int(number) for number in (first, last) if number]
+    for first, last in re.findall(r"(\d+)(?:\s*[–-]\s*(\d+))?", text):
+        end = int(last or first)
+        found += range(int(first), end + 1) if end - int(first) < MOST_FACTS else [int(first), end]
     return found
 
 

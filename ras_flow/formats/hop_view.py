@@ -54,7 +54,6 @@ def format_hop(
 
     ::
 
-        <instruction>
         Question: <question>
         Search: <subquery>
         <subject> | <predicate> | <object> [1]; <predicate> | <object> [2]
@@ -75,8 +74,8 @@ def format_hop(
             left = _pieces_of(smaller)
             return History(text, whole - len(left & _pieces_of(request)))
     raise InputError(
-        f"Question and instruction alone take {count_tokens(text)} tokens, but only "
-        f"{max(max_tokens, 0)} fit. Shorten them, or use a model with a larger window."
+        f"The question alone takes {count_tokens(text)} tokens, but only "
+        f"{max(max_tokens, 0)} fit. Shorten it, or use a model with a larger window."
     )
 
 
@@ -126,8 +125,7 @@ def _pieces_of(request: HopRequest) -> set[tuple[str, ...]]:
 
 
 def _write(request: HopRequest) -> str:
-    instruction = " ".join(request.instruction.split())
-    parts = [f"{instruction}\n" if instruction else "", f"{QUESTION}{request.question.strip()}\n"]
+    parts = [f"{QUESTION}{' '.join(request.question.split())}\n"]
     parts += [_search(search, request.numbers) for search in request.searches]
     if request.again:
         parts += [AGAIN, *_texts(request.again)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.tokens import tokenize
 from ras_flow.formats.triples import Spo
 
@@ -21,7 +22,7 @@ def is_stated(spo: Spo, title: str, text: str) -> bool:
     one word of each has to stand.
     """
     words = _words(f"{title} {text}")
-    parts = (spo[0], spo[2])
+    parts = [part for part in (spo[0], spo[2]) if not is_pronoun(part)]
     names = [term for part in parts for term in _names(part)]
     if not all(_stands(term, words) for term in names):
         return False

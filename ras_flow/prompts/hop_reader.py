@@ -32,6 +32,10 @@ such lines, where the facts can be looked up independently of each other.
 [ANSWER] the answer, then the numbers of the passages that it rests on, in brackets.
 [NOT FOUND] {otherwise}, if searches for it found nothing and another would not either."""
 
+_FORM = """\
+The answer is only the words that were asked for: a name, a date, a number without its unit where \
+the question names the unit, a cause in a word or two, yes or no."""
+
 _OTHERWISE = {
     False: "what the documents say that comes nearest, in one sentence",
     True: "your best guess, in the form of an answer",
@@ -43,9 +47,10 @@ Write facts and step as one JSON object: "facts", a list of objects with "subjec
 "answer" with its "passages", or "not_found". Leave the other fields empty."""
 
 
-def instruction(*, reads: str, guess: bool, json: bool = False) -> str:
-    """Return the instruction, which is the same at each call of a run."""
-    parts = [_TASK + _MEMORY[reads], _FACTS, _STEP.format(otherwise=_OTHERWISE[guess])]
+def instruction(*, reads: str, guess: bool, form: str = "", json: bool = False) -> str:
+    """Return the instruction, the same at each call of a run; ``form`` says how to answer."""
+    step = _STEP.replace("{otherwise}", _OTHERWISE[guess])
+    parts = [_TASK + _MEMORY[reads], _FACTS, step, form or _FORM]
     return "\n".join([*parts, _JSON] if json else parts)
 
 

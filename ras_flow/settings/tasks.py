@@ -22,7 +22,7 @@ class Task(NamedTuple):
 TASKS: dict[str, Task] = {
     "qa": Task(
         "The answer is only the words that were asked for: a name, a date, a number, yes or no. "
-        "Only where the question asks how, why or for several things, it is up to three sentences.",
+        "Where the question asks how or why, or for several things, it is up to three sentences.",
         300,
     ),
     "short_qa": Task("", 100),

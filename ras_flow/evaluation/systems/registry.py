@@ -154,6 +154,9 @@ def _baseline(kind: str, about: str, method: str, **more: Any) -> EvalSystem:
     return EvalSystem(kind=kind, about=about, build=build, baseline=True, **more)
 
 
+_PAPER = {"loop": "paper"}
+"""Whose parts an ablation takes away."""
+
 _ALL = (
     _baseline(
         "direct",
@@ -194,31 +197,33 @@ _ALL = (
         build=_own(".ablations:whole"),
         plans=False,
         searches=False,
-        fixed={"max_hops": 0, "planning": "iterative"},
+        fixed={**_PAPER, "max_hops": 0, "planning": "iterative"},
     ),
     EvalSystem(
         kind="ras_no_graph",
         about="RAS without graph encoding: the graph as text only",
         build=_own(".ablations:without_encoding"),
+        fixed=_PAPER,
     ),
     EvalSystem(
         kind="ras_no_planning",
         about="RAS without planning: one search, triples, answer",
         build=_own(".ablations:without_planning"),
         plans=False,
-        fixed={"max_hops": 1},
+        fixed={**_PAPER, "max_hops": 1},
     ),
     EvalSystem(
         kind="ras_no_triples",
         about="RAS without text-to-triples: passages stay text",
         build=_own(".ablations:whole"),
-        fixed={"extractor": NO_EXTRACTOR},
+        fixed={**_PAPER, "extractor": NO_EXTRACTOR},
     ),
     EvalSystem(
         kind="ras_share",
         about="RAS whose answerer sees a share of the triples",
         build=_own(".ablations:with_share"),
         draws=True,
+        fixed=_PAPER,
         options={"share": 1.0, "shuffle": 1},
     ),
 )

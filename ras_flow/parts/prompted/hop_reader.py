@@ -47,7 +47,7 @@ class PromptedHopReader:
         return await all_or_none(map(self._read, requests))
 
     async def _read(self, request: HopRequest) -> Reply:
-        prefix = self._prefix(guess=request.guess)
+        prefix = self._prefix(request)
         space = room(self.model, prefix)
         parts = await asyncio.to_thread(lambda: list(self._parts(request, space)))
         made: list[Generation] = []
@@ -74,8 +74,10 @@ class PromptedHopReader:
             truncated=made[-1].truncated,
         )
 
-    def _prefix(self, *, guess: bool) -> list[Message]:
-        told = prompts.instruction(reads=self._reads, guess=guess, json=self._json)
+    def _prefix(self, request: HopRequest) -> list[Message]:
+        told = prompts.instruction(
+            reads=self._reads, guess=request.guess, form=request.instruction, json=self._json
+        )
         examples = prompts.EXAMPLES
         if self._json:
             examples = [(seen, _json(parse_hop_reply(reply))) for seen, reply in examples]

@@ -1,0 +1,330 @@
+"""The loop with one call a hop: who reads what, what is kept, and what an edit changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ras_flow import Context, build_graph
+from ras_flow.errors import ConfigurationError, ModelUnavailableError
+from ras_flow.runs import Runs
+from ras_flow.runs.document import RunDocument
+from ras_flow.runs.reading import step_name
+from ras_flow.runs.why import explain
+from ras_flow.state.kg import triple_id
+from ras_flow.state.schema import Document
+from ras_flow.testing import ListRetriever, ScriptedModel
+from tests.graph.world import DOCUMENTS, QUESTION
+from tests.runs.stories import branch, events, steps
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+TOP1 = Context(top_k=1)
+SECOND = "Where was Mira Lund born?"
+FIRST_REPLY = f"Aurora Bridge | designed by | Mira Lund [1]\n[SUBQ] {SECOND}"
+LAST_REPLY = "Mira Lund | born in | Narvik [2]\n[ANSWER] Narvik [1, 2]"
+
+
+def usual(text: str) -> str:
+    return LAST_REPLY if f"Search: {SECOND}" in text else FIRST_REPLY
+
+
+def compiled(
+    reply: Callable[[str], str] = usual, documents: list[Document] | None = None, **more: Any
+) -> tuple[Any, ScriptedModel, ListRetriever]:
+    model = ScriptedModel(reply)
+    retriever = ListRetriever(documents or DOCUMENTS)
+    roles = dict.fromkeys(("planner", "extractor", "answerer"), model)
+    return build_graph(**roles, retriever=retriever).compile(**more), model, retriever
+
+
+def asked(model: ScriptedModel) -> list[str]:
+    return [prompt[-1]["content"] for prompt in model.prompts]
+
+
+def after(document: RunDocument, name: str) -> str:
+    return next(step["checkpoint"] for step in steps(document) if step_name(step) == name)
+
+
+def facts(result: Any) -> list[str]:
+    return [f"{t['subject']} {t['predicate']} {t['object']}" for t in result["triples"].values()]
+
+
+async def test_two_hops_take_two_calls_and_cite_what_the_model_names() -> None:
+    graph, model, retriever = compiled()
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert (result["answer"], result["stop_reason"], result["supported"]) == (
+        "Narvik",
+        "sufficient",
+        True,
+    )
+    assert retriever.queries == [QUESTION, SECOND]
+    assert sum(use["calls"] for use in result["usage"].values()) == len(model.prompts) == 2
+    assert [cited["sentence"] for cited in result["citations"]] == [
+        "The Aurora Bridge was designed by Mira Lund in 1961.",
+        "She was born in Narvik.",
+    ]
+
+
+async def test_earlier_passages_are_read_as_notes_and_each_prompt_begins_as_the_last() -> None:
+    graph, model, _ = compiled()
+    await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    first, second = asked(model)
+    assert "1 [Aurora Bridge] The Aurora Bridge was designed" in first
+    assert "Aurora Bridge | designed by | Mira Lund [1]" in second
+    assert "in 1961" not in second and "2 [Mira Lund]" in second
+    assert second.startswith(first.partition("\n1 ")[0])
+    assert model.prompts[0][:-1] == model.prompts[1][:-1]
+
+
+@pytest.mark.parametrize(("reads", "notes", "text"), [("passages", 0, 1), ("both", 1, 1)])
+async def test_reads_says_what_earlier_hops_contribute(reads: Any, notes: int, text: int) -> None:
+    model = ScriptedModel(usual)
+    roles = dict.fromkeys(("planner", "extractor", "answerer"), model)
+    context = Context(top_k=1, reads=reads)
+    graph = build_graph(**roles, retriever=ListRetriever(DOCUMENTS), defaults=context).compile()
+    await graph.ainvoke({"question": QUESTION})
+    first, second = asked(model)
+    assert second.count("| designed by |") == notes and second.count("in 1961") == text
+    assert second.startswith(first)
+
+
+async def test_several_subqueries_are_searched_side_by_side_as_one_hop() -> None:
+    subqueries = [SECOND, "Where is Narvik?"]
+
+    def reply(text: str) -> str:
+        if "Narvik?" in text:
+            return LAST_REPLY
+        return FIRST_REPLY + "\n[SUBQ] Where is Narvik?"
+
+    graph, model, retriever = compiled(reply)
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert retriever.queries == [QUESTION, *subqueries]
+    assert [hop["subquery"].splitlines() for hop in result["hops"]] == [[QUESTION], subqueries]
+    assert [passage["title"] for passage in result["passages"].values()][1:] == [
+        "Mira Lund",
+        "Narvik",
+    ]
+    assert len(model.prompts) == 2
+
+
+async def test_facts_are_kept_only_with_a_passage_that_states_them() -> None:
+    def reply(text: str) -> str:
+        return (
+            "Aurora Bridge | designed by | Mira Lund\n"  # No number.
+            "Aurora Bridge | year | 1961 [9]\n"  # A number that does not exist.
+            "Aurora Bridge | length | 900 m [1]\n"  # Not in the passage.
+            "Leo Fahr | designed | Aurora Bridge [1]\n"
+            "[ANSWER] Mira Lund"
+        )
+
+    graph, _, _ = compiled(reply)
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert facts(result) == [
+        "Aurora Bridge designed by Mira Lund",
+        "Aurora Bridge year 1961",
+    ]
+    assert all(len(triple["passages"]) == 1 for triple in result["triples"].values())
+    [cited] = result["citations"]
+    assert cited["object"] == "Mira Lund", "by its words, where the model names no passage"
+
+
+async def test_later_searches_find_new_passages_or_say_that_there_are_none() -> None:
+    none = "[NOT FOUND] nothing"
+    replies = [FIRST_REPLY, "[SUBQ] Who designed the Aurora Bridge?", none, none]
+    graph, model, _ = compiled(lambda _: replies.pop(0), DOCUMENTS[:1])
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert [len(hop["passages"]) for hop in result["hops"]] == [1, 0, 0]
+    assert "only passages that were shown before" in asked(model)[1]
+
+
+async def test_a_passage_of_which_nothing_was_noted_may_return_when_it_ranks_first() -> None:
+    again = "In which town was the designer of the Aurora Bridge born, again?"
+    replies = [f"[SUBQ] {again}", LAST_REPLY]
+    graph, model, _ = compiled(lambda _: replies.pop(0))
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    titles = [[result["passages"][id]["title"] for id in hop["passages"]] for hop in result["hops"]]
+    assert titles == [["Aurora Bridge"], ["Aurora Bridge", "Mira Lund"]]
+    assert "in 1961" in asked(model)[1]
+
+
+async def test_the_last_call_before_giving_up_sees_the_best_passages_in_full() -> None:
+    replies = [FIRST_REPLY, "[NOT FOUND] no", "[ANSWER] 1961 [1]"]
+    graph, model, _ = compiled(lambda _: replies.pop(0))
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert (result["answer"], result["stop_reason"]) == ("1961", "sufficient")
+    assert "in 1961" in asked(model)[2] and "No further search" in asked(model)[2]
+
+
+async def test_one_hop_is_enough_to_say_that_the_documents_do_not_say() -> None:
+    graph, model, _ = compiled(lambda _: "[NOT FOUND] They name only its designer. [1]")
+    result = await graph.ainvoke({"question": "What did it cost?"}, context=TOP1)
+    assert result["answer"] == "They name only its designer."
+    assert (result["stop_reason"], result["supported"]) == ("not_found", False)
+    assert len(model.prompts) == 1
+
+
+async def test_at_the_hop_limit_the_call_that_reads_the_hop_is_told_and_answers() -> None:
+    graph, model, _ = compiled()
+    context = Context(top_k=1, max_hops=2)
+    result = await graph.ainvoke({"question": QUESTION}, context=context)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
+    assert ["No further search" in text for text in asked(model)] == [False, True]
+
+
+async def test_a_model_that_would_go_on_at_the_limit_is_asked_for_an_answer() -> None:
+    graph, model, _ = compiled(
+        lambda text: "[ANSWER] none" if len(model.prompts) == 2 else FIRST_REPLY
+    )
+    context = Context(top_k=1, max_hops=1)
+    result = await graph.ainvoke({"question": QUESTION}, context=context)
+    assert (result["answer"], result["stop_reason"]) == ("none", "max_hops")
+
+
+@pytest.mark.parametrize(
+    "bad", ["Aurora Bridge | designed by | Mira Lund [1]", f"[SUBQ] {QUESTION}"]
+)
+async def test_an_unusable_step_is_asked_for_again_with_the_same_passages(bad: str) -> None:
+    replies = [bad, f"[SUBQ] {SECOND}", LAST_REPLY]
+    graph, model, _ = compiled(lambda _: replies.pop(0))
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert result["answer"] == "Narvik"
+    assert "could not be used" in asked(model)[1]
+    assert facts(result)[-1] == "Mira Lund born in Narvik"
+
+
+async def test_given_documents_are_read_in_one_call() -> None:
+    graph, model, retriever = compiled(
+        lambda _: "Mira Lund | born in | Narvik [2]\n[ANSWER] Narvik [2]"
+    )
+    result = await graph.ainvoke(
+        {"question": QUESTION, "documents": DOCUMENTS}, context=Context(planning="static")
+    )
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
+    assert len(model.prompts) == 1 and retriever.queries == []
+
+
+async def test_what_does_not_fit_into_the_window_is_read_in_parts() -> None:
+    long = " ".join(f"Sentence {i} says nothing." for i in range(300)) + " Its colour is red."
+    model = ScriptedModel(
+        lambda text: (
+            "Aurora Bridge | colour | red [1]\n[ANSWER] red [1]"
+            if "red" in text.partition("Search: ")[2]
+            else "[SUBQ] more"
+        ),
+        window=1_500,
+    )
+    roles = dict.fromkeys(("planner", "extractor", "answerer"), model)
+    graph = build_graph(**roles).compile()
+    result = await graph.ainvoke(
+        {"question": "What?", "documents": [{"title": "Aurora Bridge", "text": long}]},
+        context=Context(planning="static"),
+    )
+    assert result["answer"] == "red" and len(model.prompts) > 1
+    assert facts(result) == ["Aurora Bridge colour red"]
+
+
+async def test_a_killed_hop_is_not_paid_for_again(saver: Any) -> None:
+    graph, model, _ = compiled(checkpointer=saver)
+    await graph.ainvoke(
+        {"question": QUESTION}, THREAD, context=TOP1, interrupt_after=["to_triples"]
+    )
+    result = await graph.ainvoke(None, THREAD, interrupt_before=["retrieve"])
+    assert len(model.prompts) == 1
+    result = await graph.ainvoke(None, THREAD)
+    assert result["answer"] == "Narvik" and len(model.prompts) == 2
+
+
+async def test_a_failed_call_fails_the_run_which_goes_on_where_it_was(saver: Any) -> None:
+    broken = True
+
+    def reply(text: str) -> str:
+        if broken and SECOND in text:
+            raise ModelUnavailableError("down")
+        return usual(text)
+
+    graph, model, _ = compiled(reply, checkpointer=saver)
+    with pytest.raises(ModelUnavailableError):
+        await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1)
+    broken = False
+    assert (await graph.ainvoke(None, THREAD))["answer"] == "Narvik"
+
+
+DESIGNED = triple_id("Aurora Bridge", "designed by", "Mira Lund")
+BORN = triple_id("Mira Lund", "born in", "Narvik")
+OSLO = {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Oslo"}
+
+
+@pytest.mark.parametrize(
+    ("step", "edit", "answer"),
+    [
+        ("merge_graph:0", {"op": "drop_triple", "triple": DESIGNED}, "asked anew"),
+        ("merge_graph:1", {"op": "drop_triple", "triple": BORN}, "asked anew"),
+        ("plan:2", {"op": "drop_triple", "triple": BORN}, "asked anew"),
+        ("merge_graph:0", OSLO, "Oslo"),
+    ],
+)
+async def test_an_edited_graph_has_the_next_step_asked_anew(
+    saver: Any, step: str, edit: Any, answer: str
+) -> None:
+    def reply(text: str) -> str:
+        if (
+            re.search(r"^\d \[", text.rpartition("Search: ")[2], re.MULTILINE)
+            and "again" not in text
+        ):
+            return usual(text)
+        return "[ANSWER] Oslo" if "Oslo" in text else "[ANSWER] asked anew"
+
+    graph, model, _ = compiled(reply, checkpointer=saver)
+    runs = Runs(graph)
+    await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    await events(runs.fork("a", after(await runs.document("a"), step), [edit]))
+    document = await runs.document("a")
+    assert [branch(document, number)["answer"] for number in (1, 2)] == ["Narvik", answer]
+    assert len(model.prompts) == 3
+
+
+async def test_an_edited_plan_is_followed(saver: Any) -> None:
+    graph, model, retriever = compiled(checkpointer=saver)
+    runs = Runs(graph)
+    await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    edit: Any = {"op": "subquery", "text": "Where is Narvik?"}
+    await events(runs.fork("a", after(await runs.document("a"), "plan:1"), [edit]))
+    assert "Where is Narvik?" in retriever.queries and "Where is Narvik?" in asked(model)[2]
+
+
+async def test_why_shows_the_sentence_under_each_cited_fact(saver: Any) -> None:
+    runs = Runs(compiled(checkpointer=saver)[0])
+    await events(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    why = explain(await runs.document("a"))
+    sentences = [
+        source["sentence"] for fact in why["triples"].values() for source in fact["sources"]
+    ]
+    assert sentences == [
+        "The Aurora Bridge was designed by Mira Lund in 1961.",
+        "She was born in Narvik.",
+    ]
+
+
+@pytest.mark.parametrize("loop", ["one_call", None])
+async def test_one_call_needs_one_model_for_all_roles(loop: Any) -> None:
+    planner = ScriptedModel(lambda text: "[SUFFICIENT]" if "[SUBQ]" in text else "[SUBQ] x")
+    other = ScriptedModel("Narvik")
+    graph = build_graph(
+        planner=planner, extractor=other, answerer=other, retriever=ListRetriever(DOCUMENTS)
+    ).compile()
+    context = Context(loop=loop, top_k=1)
+    if loop:
+        with pytest.raises(ConfigurationError, match="one_call"):
+            await graph.ainvoke({"question": QUESTION}, context=context)
+    else:
+        await graph.ainvoke({"question": QUESTION}, context=context)
+        assert len(other.prompts) == 2, "the paper's loop: an extraction and an answer"
+
+
+async def test_the_papers_loop_is_there_for_one_model_too() -> None:
+    graph, model, _ = compiled(lambda text: "[SUFFICIENT]")
+    await graph.ainvoke({"question": QUESTION}, context=Context(loop="paper", top_k=1))
+    assert len(model.prompts) >= 3
