@@ -61,7 +61,10 @@ class Model:
     @property
     def options(self) -> list[str]:
         """The options that make `ras-flow ask` use this model and no other part of weight."""
-        return ["--model", "openai:test", "--base-url", self.server.url, "--retriever", "bm25"]
+        return [
+            *("--model", "openai:test", "--base-url", self.server.url),
+            *("--retriever", "bm25", "--loop", "paper"),
+        ]
 
     def count(self, role: str) -> int:
         return sum(asked == role for asked, _ in self.asked)

@@ -368,7 +368,7 @@ async def test_your_own_language_model_can_play_any_role() -> None:
 
     roles = dict.fromkeys(("planner", "extractor", "answerer"), ScriptedModel(say))
     graph = build(world(**roles))
-    result = await graph.ainvoke({"question": QUESTION}, context=Context(top_k=1))
+    result = await graph.ainvoke({"question": QUESTION}, context=Context(loop="paper", top_k=1))
     assert result["stop_reason"] == "sufficient" and len(result["hops"]) == 2
     assert "Narvik" in {triple["object"] for triple in result["triples"].values()}
     assert all(use["calls"] for use in result["usage"].values() if use["role"] != "retriever")

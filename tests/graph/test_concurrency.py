@@ -28,7 +28,7 @@ async def test_roles_that_are_given_one_object_share_its_limit(script: AtOnce) -
     with OpenAIServer(script) as server:
         model = init_chat_model("openai:m", base_url=server.url)
         roles = dict.fromkeys(("planner", "extractor", "answerer"), model)
-        graph = build(world(defaults=Context(max_concurrency=2), **roles))
+        graph = build(world(defaults=Context(max_concurrency=2, loop="paper"), **roles))
         await asyncio.gather(*map(graph.ainvoke, QUESTIONS))
         assert len(server.requests) == 16, "each plans, and answers"
     assert script.most == 2

@@ -290,7 +290,15 @@ async def test_a_question_is_asked_of_a_server_on_the_command_line(
 ) -> None:
     given = tmp_path / "Mira Lund.txt"
     given.write_text(DOCUMENTS[1]["text"])
-    options = ["--model", "openai:test", "--base-url", settings["base_url"], "--static"]
+    options = [
+        "--model",
+        "openai:test",
+        "--base-url",
+        settings["base_url"],
+        "--static",
+        "--loop",
+        "paper",
+    ]
     started = Command("ask", QUESTION, "--given", str(given), *options, "--database", guarded.url)
     done = await asyncio.to_thread(started.wait)
     assert done.code == 0 and "Answer   Narvik" in done.out, done.err
