@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery, is_askable, visible
+from ras_flow.formats.reply import spoken
 from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field, parse_triples
 
 StepLabel = Literal["SUBQ", "ANSWER", "NOT_FOUND"]
@@ -102,7 +103,7 @@ def parse_hop_reply(text: str, searched: Callable[[str], bool] = lambda _: False
     subject, or in the form of extractors. Of several steps the first kind counts, since a model
     that goes on after it plays its reader. ``searched`` tells whether a subquery was asked before.
     """
-    shown = visible(text)
+    shown = visible(spoken(text))
     facts, steps = _read_json(shown) or _read_lines(shown)
     unique = {(fact.spo, tuple(fact.numbers)): fact for fact in facts if _is_fact(fact.spo)}
     return _decide(HopReply(list(unique.values())[:MOST_FACTS]), steps, searched)

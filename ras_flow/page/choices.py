@@ -50,7 +50,7 @@ def local_choices() -> Choices:
     """Return what a page on this machine offers: the indexes found here, and any model."""
     named, models = listed(INDEXES), listed(MODELS)
     indexes = [*_found(), DEMO] if named is None else [_named(name) for name in named]
-    own = {"model": DEFAULTS.planner, "task": DEFAULTS.task}
+    own = {"model": DEFAULTS.planner}
     return _choices(indexes, models or [], own, free=models is None)
 
 

@@ -6,28 +6,29 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import getattr_static
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable
-from langchain_core.vectorstores import VectorStore
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.nearest import nearest_triples
-from ras_flow.indexes import LangChainRetriever
-from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.waiting import check_room
 from ras_flow.parts import named
+from ras_flow.parts.given import (
+    LANGUAGE_MODEL,
+    chat,
+    encoder_part,
+    hop_reader_part,
+    part,
+    retriever_part,
+)
 from ras_flow.parts.prompted import (
     KeptText,
     PromptedAnswerer,
-    PromptedHopReader,
     PromptedPlanner,
     make_extractor,
 )
@@ -54,8 +55,6 @@ from ras_flow.settings.limits import check_names, check_server
 from ras_flow.state.schema import Hop, Triple
 
 T = TypeVar("T")
-
-_LANGUAGE_MODEL = ("generate", "count_tokens", "window", "identity", "batch_size")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,28 +96,28 @@ class Parts:
             )
         # One for each object, whatever its roles: they share its slots.
         chats = {
-            id(given): _chat(given, defaults)
+            id(given): chat(given, defaults)
             for given in (planner, extractor, answerer, *models.values())
             if isinstance(given, BaseChatModel)
         }
         soft = ("identity", "takes_soft_tokens")
         return cls(
-            planner=_part(planner, ("plan", *soft), PromptedPlanner, chats),
-            retriever=_retriever_part(retriever),
-            extractor=_part(
+            planner=part(planner, ("plan", *soft), PromptedPlanner, chats),
+            retriever=retriever_part(retriever),
+            extractor=part(
                 extractor,
                 ("extract", "identity", "batch_size"),
                 partial(make_extractor, output=defaults.extractor_output),
                 chats,
             ),
-            answerer=_part(answerer, ("answer", *soft), PromptedAnswerer, chats),
-            encoder=_encoder_part(encoder),
+            answerer=part(answerer, ("answer", *soft), PromptedAnswerer, chats),
+            encoder=encoder_part(encoder),
             models={
                 role: model
                 for role, given in models.items()
-                if (model := _part(given, _LANGUAGE_MODEL, lambda model: model, chats))
+                if (model := part(given, LANGUAGE_MODEL, lambda model: model, chats))
             },
-            hop_reader=_hop_reader_part(planner, extractor, answerer, chats, defaults),
+            hop_reader=hop_reader_part(planner, extractor, answerer, chats, defaults),
             defaults=defaults,
         )
 
@@ -295,84 +294,3 @@ def _is_deployed(runtime: Runtime[Any]) -> bool:
     """Tell whether a server runs the graph, for callers who are strangers."""
     # aegra 0.6 names who asks by a mapping, of which LangGraph makes no server_info.
     return runtime.server_info is not None or "langgraph_auth_user" in get_config()["configurable"]
-
-
-def _chat(given: BaseChatModel, defaults: Context) -> ChatLanguageModel:
-    return ChatLanguageModel(
-        given,
-        timeout=defaults.model_timeout,
-        max_retries=defaults.max_retries,
-        max_concurrency=defaults.max_concurrency,
-        window=defaults.model_window,
-    )
-
-
-def _part(
-    given: Any,
-    needed: Sequence[str],
-    prompted: Callable[[LanguageModel], T],
-    chats: Mapping[int, ChatLanguageModel],
-) -> T | None:
-    missing = _missing(given, needed)
-    if given is None or not missing:
-        return cast("T | None", given)
-    if chat := chats.get(id(given)):
-        return prompted(chat)
-    if not _missing(given, _LANGUAGE_MODEL):
-        return prompted(cast(LanguageModel, given))
-    raise ConfigurationError(
-        f"{type(given).__name__} cannot play this role, since it lacks {missing}: pass a "
-        "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "
-        "returns, or an object with all that the role needs (see ras_flow.parts)."
-    )
-
-
-def _hop_reader_part(
-    planner: Any,
-    extractor: Any,
-    answerer: Any,
-    chats: Mapping[int, ChatLanguageModel],
-    defaults: Context,
-) -> HopReader | None:
-    """Return the reader of one language model that is given for every role."""
-    if not (planner is extractor is answerer) or planner is None:
-        return None
-    model = chats.get(id(planner), planner)
-    if _missing(model, ("generate", "count_tokens", "window")):
-        return None
-    return PromptedHopReader(cast(LanguageModel, model), defaults.extractor_output, defaults.reads)
-
-
-def _retriever_part(given: Any) -> Retriever | None:
-    missing = _missing(given, ("retrieve", "identity"))
-    if given is None or not missing:
-        return cast("Retriever | None", given)
-    if isinstance(given, BaseRetriever | VectorStore):
-        return LangChainRetriever(given)
-    raise ConfigurationError(
-        f"{type(given).__name__} cannot retrieve, since it lacks {missing}: pass a LangChain "
-        "BaseRetriever or VectorStore, or an object with all that a retriever needs (see "
-        "ras_flow.parts.protocols)."
-    )
-
-
-def _encoder_part(given: Any) -> Encoder | None:
-    missing = _missing(given, ("encode", "identity", "dimension"))
-    if given is None or not missing:
-        return cast("Encoder | None", given)
-    raise ConfigurationError(
-        f"{type(given).__name__} cannot encode sentences, since it lacks {missing}: name a model "
-        "of sentence-transformers in the Context, or pass an object with all that an encoder needs "
-        "(see ras_flow.parts)."
-    )
-
-
-def _missing(given: Any, needed: Sequence[str]) -> str:
-    # Of the class first: a property of the object, such as an identity, may take its weights.
-    # LangChain's wrappers ask what they wrap, and some fail at that.
-    has = getattr_static if isinstance(given, Runnable) else getattr
-    return ", ".join(
-        f"`{name}`"
-        for name in needed
-        if not hasattr(type(given), name) and has(given, name, None) is None
-    )

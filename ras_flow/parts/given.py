@@ -1,0 +1,110 @@
+"""Objects that a caller gives as parts: taken as they are, or wrapped to play their role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import getattr_static
+from typing import Any, TypeVar, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
+from langchain_core.vectorstores import VectorStore
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.indexes import LangChainRetriever
+from ras_flow.llms.remote.chat import ChatLanguageModel
+from ras_flow.parts.prompted import PromptedHopReader
+from ras_flow.parts.protocols import HopReader, LanguageModel, Retriever
+from ras_flow.parts.protocols import SentenceEncoder as Encoder
+from ras_flow.settings.context import Context
+
+T = TypeVar("T")
+
+LANGUAGE_MODEL = ("generate", "count_tokens", "window", "identity", "batch_size")
+"""What a language model has."""
+
+
+def chat(given: BaseChatModel, defaults: Context) -> ChatLanguageModel:
+    """Return a chat model with the limits of the settings."""
+    return ChatLanguageModel(
+        given,
+        timeout=defaults.model_timeout,
+        max_retries=defaults.max_retries,
+        max_concurrency=defaults.max_concurrency,
+        window=defaults.model_window,
+    )
+
+
+def part(
+    given: Any,
+    needed: Sequence[str],
+    prompted: Callable[[LanguageModel], T],
+    chats: Mapping[int, ChatLanguageModel],
+) -> T | None:
+    """Return what has all that a role needs, or a language model with the prompts of the role."""
+    missing = _missing(given, needed)
+    if given is None or not missing:
+        return cast("T | None", given)
+    if chat := chats.get(id(given)):
+        return prompted(chat)
+    if not _missing(given, LANGUAGE_MODEL):
+        return prompted(cast(LanguageModel, given))
+    raise ConfigurationError(
+        f"{type(given).__name__} cannot play this role, since it lacks {missing}: pass a "
+        "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "
+        "returns, or an object with all that the role needs (see ras_flow.parts)."
+    )
+
+
+def hop_reader_part(
+    planner: Any,
+    extractor: Any,
+    answerer: Any,
+    chats: Mapping[int, ChatLanguageModel],
+    defaults: Context,
+) -> HopReader | None:
+    """Return the reader of one language model that is given for every role."""
+    if not (planner is extractor is answerer) or planner is None:
+        return None
+    model = chats.get(id(planner), planner)
+    if _missing(model, LANGUAGE_MODEL):
+        return None
+    return PromptedHopReader(cast(LanguageModel, model), defaults.extractor_output, defaults.reads)
+
+
+def retriever_part(given: Any) -> Retriever | None:
+    """Return a retriever, or one over a retriever or vector store of LangChain."""
+    missing = _missing(given, ("retrieve", "identity"))
+    if given is None or not missing:
+        return cast("Retriever | None", given)
+    if isinstance(given, BaseRetriever | VectorStore):
+        return LangChainRetriever(given)
+    raise ConfigurationError(
+        f"{type(given).__name__} cannot retrieve, since it lacks {missing}: pass a LangChain "
+        "BaseRetriever or VectorStore, or an object with all that a retriever needs (see "
+        "ras_flow.parts.protocols)."
+    )
+
+
+def encoder_part(given: Any) -> Encoder | None:
+    """Return a sentence encoder."""
+    missing = _missing(given, ("encode", "identity", "dimension"))
+    if given is None or not missing:
+        return cast("Encoder | None", given)
+    raise ConfigurationError(
+        f"{type(given).__name__} cannot encode sentences, since it lacks {missing}: name a model "
+        "of sentence-transformers in the Context, or pass an object with all that an encoder needs "
+        "(see ras_flow.parts)."
+    )
+
+
+def _missing(given: Any, needed: Sequence[str]) -> str:
+    # Of the class first: a property of the object, such as an identity, may take its weights.
+    # LangChain's wrappers ask what they wrap, and some fail at that.
+    has = getattr_static if isinstance(given, Runnable) else getattr
+    return ", ".join(
+        f"`{name}`"
+        for name in needed
+        if not hasattr(type(given), name) and has(given, name, None) is None
+    )
