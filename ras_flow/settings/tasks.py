@@ -23,7 +23,7 @@ TASKS: dict[str, Task] = {
     "qa": Task(
         "The answer is only the words that were asked for: a name, a date, a number, yes or no. "
         "Where the question asks how or why, or for several things, it is up to three sentences.",
-        300,
+        140,
     ),
     "short_qa": Task("", 100),
     "multiple_choice": Task("Choose the correct option. Reply with its letter only.", 50),
