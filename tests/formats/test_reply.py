@@ -62,6 +62,7 @@ MENTIONS = [
     "<think>/</think>",
     "The opening tag is <think>, closed before the answer.",
     "The closing tag is </think>.",
+    "DeepSeek-R1 writes the closing one alone (</think>).",
     "Magistral's is [/THINK], and Kimi's ◁/think▷, at the end.",
     "It puts <think>…</think> around its reasoning.",
     "- `<reasoning>`\n- `</reasoning>`",
