@@ -34,7 +34,7 @@ from tests.cli.model import Model, write_documents
 from tests.cluster import work
 from tests.evaluation.running.small import write_settings
 from tests.graph.world import DOCUMENTS
-from tests.indexes.helpers import WordEncoder, files
+from tests.indexes.helpers import files
 from tests.indexes.test_vectors import corpus
 from tests.servers import Answer
 
@@ -103,17 +103,6 @@ async def test_an_index_has_the_same_bytes_also_when_a_worker_is_killed(
     there = await build(tmp_path / "there", workers, kill)
     assert there == await build(tmp_path / "here", IN_PROCESS)
     assert {"vectors-000.npy", "vectors-001.npy", "passages.jsonl"} < there.keys()
-
-
-async def test_what_searches_the_shards_has_the_same_bytes(
-    tmp_path: Path, workers: Workers
-) -> None:
-    encoder, made = WordEncoder(dimension=32), []
-    for name, engine in (("here", IN_PROCESS), ("there", workers)):
-        kind: dict[str, Any] = {"vectors": "hnsw", "shards": 2, "engine": engine}
-        await CorpusIndex.build(tmp_path / name, corpus(2_100), encoder=encoder, **kind)
-        made.append(files(tmp_path / name))
-    assert made[0] == made[1] and "vectors-001.faiss" in made[0]
 
 
 async def test_the_same_triples_also_when_a_worker_is_killed(
@@ -299,44 +288,6 @@ def test_a_cluster_that_is_not_there_or_does_not_answer_is_told(
         done = ended(Command("index", "build", "i", "docs", "--bm25-only", "--engine", "ray"))
     assert (done.code, done.out, "Traceback" in done.err) == (1, "", False)
     assert f"RAY_ADDRESS={address}" in done.err and why in done.err
-
-
-def test_a_cluster_that_does_not_start_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*_: object, **__: object) -> None:
-        raise Exception("The current node timed out during startup.")
-
-    ended: list[None] = []
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    # Other tests of this process may be connected.
-    monkeypatch.setattr("ray.is_initialized", lambda: False)
-    monkeypatch.setattr("ray.init", late)
-    monkeypatch.setattr("ray.shutdown", lambda: ended.append(None))
-    with (
-        pytest.raises(ClusterError, match=r"on this machine \(.*timed out.*too busy"),
-        open_workers(),
-    ):
-        pass
-    assert ended == [None], "what was started of it is ended"
-
-
-def test_ctrl_c_waits_while_a_cluster_of_its_own_starts_and_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole: list[str] = []
-
-    def disturbed(name: str) -> None:
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGINT)
-        whole.append(name)
-
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    # Other tests of this process may be connected.
-    monkeypatch.setattr("ray.is_initialized", lambda: False)
-    monkeypatch.setattr("ray.init", lambda *_, **__: disturbed("start"))
-    monkeypatch.setattr("ray.shutdown", lambda: disturbed("end"))
-    with pytest.raises(KeyboardInterrupt), open_workers():
-        whole.append("work")
-    assert whole == ["start", "end"]
 
 
 def test_what_workers_cannot_import_is_told(

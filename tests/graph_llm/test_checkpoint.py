@@ -70,19 +70,6 @@ def test_what_is_loaded_writes_the_same(model: GraphLLM, saved: Path) -> None:
     assert not any(weight.requires_grad for weight in used.parameters())
 
 
-def test_another_end_of_the_base_s_tokenizer_does_not_matter(
-    model: GraphLLM, saved: Path, llama: Path, tmp_path: Path
-) -> None:
-    moved = Path(shutil.copytree(llama, tmp_path / "base"))
-    settings = json.loads((moved / "tokenizer_config.json").read_text())
-    settings["eos_token"] = model.tokenizer.convert_ids_to_tokens(9)
-    (moved / "tokenizer_config.json").write_text(json.dumps(settings))
-    loaded = load_graph_llm(saved, base=str(moved))
-    assert loaded.tokenizer.eos_token == model.tokenizer.eos_token
-    assert loaded.formatter.target("yes")[-1] == model.tokenizer.eos_token_id
-    assert text(loaded) == text(model)
-
-
 @pytest.fixture
 def ending(saved: Path, tmp_path: Path) -> Path:
     """A Graph LLM that ends its texts with token 9."""
@@ -135,47 +122,6 @@ def test_the_adapter_is_one_that_peft_loads(model: GraphLLM, saved: Path) -> Non
     ids = torch.arange(20, 40).unsqueeze(0)
     with torch.no_grad():
         torch.testing.assert_close(plain(ids).logits, model.eval().lm(ids).logits)
-
-
-def test_half_precision_halves_the_size(model: GraphLLM, saved: Path, tmp_path: Path) -> None:
-    save_graph_llm(model, tmp_path / "half", dtype="float16")
-    for name in ("adapter_model.safetensors", "gnn.safetensors"):
-        assert (tmp_path / "half" / name).stat().st_size < 0.65 * (saved / name).stat().st_size
-    loaded = load_graph_llm(tmp_path / "half", trainable=True)
-    for name, weight in model.named_parameters():
-        if weight.requires_grad:
-            found = loaded.get_parameter(name)
-            assert found.dtype == torch.float32
-            torch.testing.assert_close(found, weight, atol=1e-3, rtol=1e-3)
-
-
-def test_what_half_precision_cannot_hold_stays_as_it_is(llama: Path, tmp_path: Path) -> None:
-    large = build(llama, seed=3, lora=None)
-    torch.nn.init.constant_(large.projector.inner.bias, 1e6)
-    save_graph_llm(large, tmp_path / "large", dtype="float16")
-    bias = load_graph_llm(tmp_path / "large").projector.inner.bias
-    assert torch.equal(bias, torch.full_like(bias, 1e6))
-
-
-def test_a_later_checkpoint_replaces_an_earlier(llama: Path, copy: Path) -> None:
-    before = read_manifest(copy).identity
-    other = build(llama, seed=9)
-    save_graph_llm(other, copy)
-    assert read_manifest(copy).identity != before
-    assert text(load_graph_llm(copy)) == text(other)
-    assert [path.name for path in copy.parent.iterdir() if path.name != "home"] == ["copy"]
-
-
-def test_other_files_are_not_overwritten(model: GraphLLM, tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ConfigurationError, match="new folder"):
-        save_graph_llm(model, tmp_path)
-    assert (tmp_path / "thesis.txt").exists()
-
-
-def test_what_was_merged_cannot_be_saved(saved: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="trainable=True"):
-        save_graph_llm(load_graph_llm(saved), tmp_path / "again")
 
 
 def test_a_killed_save_leaves_the_earlier_checkpoint(

@@ -43,15 +43,6 @@ async def test_the_next_hop_embeds_only_what_is_new(monkeypatch: Any) -> None:
     np.testing.assert_array_equal(seen.query_attr, queries)
 
 
-async def test_encoders_do_not_share_vectors() -> None:
-    cache = EmbeddingCache()
-    first, second, wider = CountingEncoder("a"), CountingEncoder("b"), CountingEncoder("a", 4)
-    for encoder in (first, second, wider, first):
-        rows = await cache.encode(encoder, ["x", "y", "x"])
-        np.testing.assert_array_equal(rows, await HashEncoder(encoder.dimension).encode("xyx"))
-    assert [encoder.calls for encoder in (first, second, wider)] == [[["x", "y"]]] * 3
-
-
 async def test_those_used_longest_ago_are_forgotten() -> None:
     cache, encoder = EmbeddingCache(2), CountingEncoder()
     for texts in (["a", "b"], ["a"], ["c"], ["a"], ["b"]):

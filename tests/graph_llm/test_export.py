@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import load_graph_llm, save_graph_llm
 from ras_flow.graph_llm.embedder import PromptEmbedder
-from ras_flow.graph_llm.export import PART, WORDS, export_graph_llm, is_export, read_export
+from ras_flow.graph_llm.export import PART, WORDS, export_graph_llm, read_export
 from ras_flow.graph_llm.manifest import GNN
 from ras_flow.graph_llm.served import ServedGraphLLM
 from ras_flow.parts import PlanRequest
@@ -71,18 +71,6 @@ def test_a_plain_model_and_the_clients_part_alone_write_the_same(
         assert tokenizer.decode(written, skip_special_tokens=True).startswith(text)
 
 
-def test_an_export_ends_as_its_graph_llm_does(trained: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(trained, tmp_path / "ending"))
-    description = json.loads((folder / "graph_llm.json").read_text())
-    description["end"] = load_graph_llm(trained).tokenizer.convert_ids_to_tokens(9)
-    (folder / "graph_llm.json").write_text(json.dumps(description))
-    for source, ends in ((folder, (0, 9)), (trained, (0,))):
-        export = tmp_path / f"export of {source.name}"
-        assert export_graph_llm(f"local:{source}", export).ends == ends
-        served = ServedGraphLLM(export, base_url="http://localhost:1/v1")
-        assert served.formatter.target("yes")[-1] == ends[-1]
-
-
 def test_a_server_finds_no_weights_but_the_models(exported: Path) -> None:
     """vLLM loads every *.safetensors beside the model's own."""
     assert [path.name for path in exported.glob("*.safetensors")] == ["model.safetensors"]
@@ -92,28 +80,6 @@ def test_a_server_finds_no_weights_but_the_models(exported: Path) -> None:
     assert json.loads((exported / "generation_config.json").read_text()).get("do_sample") is None
     for path in exported.rglob("*.safetensors"):
         assert path.stat().st_mode & 0o777 == 0o644
-
-
-def test_other_weights_have_another_name(llama: Path, exported: Path, tmp_path: Path) -> None:
-    save_graph_llm(build(llama, seed=4), tmp_path / "other")
-    name = f"local:{tmp_path / 'other'}"
-    other = export_graph_llm(name, tmp_path / "a")
-    half = export_graph_llm(name, tmp_path / "b", dtype="bfloat16")
-    names = {read_export(exported).served_name, other.served_name, half.served_name}
-    assert len(names) == 3
-    words = safetensors.torch.load_file(tmp_path / "b" / PART / WORDS)["words"]
-    assert words.dtype == torch.bfloat16
-    assert safetensors.torch.load_file(tmp_path / "b" / PART / GNN)["encoder.empty"].dtype == (
-        torch.float32
-    )
-    size = (tmp_path / "b" / "model.safetensors").stat().st_size
-    assert size < 0.6 * (tmp_path / "a" / "model.safetensors").stat().st_size
-
-
-def test_a_model_without_graph_encoder_has_no_embeddings(llama: Path, tmp_path: Path) -> None:
-    save_graph_llm(build(llama, gnn=None), tmp_path / "text")
-    done = export_graph_llm(f"local:{tmp_path / 'text'}", tmp_path / "out")
-    assert done.config.gnn is None and not list((tmp_path / "out" / PART).glob("*.safetensors"))
 
 
 def test_folders_that_are_in_use_are_left_alone(
@@ -127,16 +93,6 @@ def test_folders_that_are_in_use_are_left_alone(
             export_graph_llm(f"local:{trained}", Path(folder))
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "mine.txt"]
     assert list(tmp_path.parent.glob("*.unfinished")) == []
-
-
-def test_an_empty_folder_and_what_a_killed_export_left_are_used(
-    trained: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / ".out.unfinished").mkdir()
-    (tmp_path / ".out.unfinished" / "model.safetensors").write_text("half")
-    export_graph_llm(f"local:{trained}", tmp_path / "out")
-    assert is_export(tmp_path / "out") and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
-from ras_flow.graph_llm.batching import GraphBatch, batch_graphs
+from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import load_weights, save_graph_llm
 from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import GnnConfig, LoraConfig
@@ -34,7 +32,6 @@ from tests.graph_llm.tiny import (
     chain,
     config,
     graph,
-    save_base,
 )
 
 Q = "Where was she born?"
@@ -157,29 +154,6 @@ def test_batched_texts_are_those_of_plain_greedy_generation(
     assert model.training and model.encoder.training and model.base.training
 
 
-@pytest.mark.parametrize("place", ["before", "after"])
-def test_one_token_a_hop_and_models_whose_cache_cannot_be_shared(
-    llama: Path, monkeypatch: pytest.MonkeyPatch, place: Any
-) -> None:
-    model = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop", place=place))
-    asked = requests()
-    with torch.inference_mode():
-        expected = [reference(model, one) for one in asked]
-    assert texts(model, asked) == expected
-    monkeypatch.setattr(decoding, "can_share", lambda model: False)
-    assert texts(model, asked) == expected
-
-
-def test_new_soft_tokens_are_as_large_as_words_that_the_base_scales(tmp_path: Path) -> None:
-    model = build(save_base(tmp_path, "gemma3"))
-    words = model.base.get_input_embeddings()
-    with torch.inference_mode():
-        read = words(torch.arange(words.weight.shape[0]))
-        [soft] = model.soft_tokens([graph(*BRIDGE)])
-    assert read.square().mean() > 20 * words.weight.square().mean(), "it scales them"
-    torch.testing.assert_close(soft.square().mean(), read.square().mean(), rtol=1e-3, atol=0)
-
-
 def test_the_instruction_is_read_once(model: GraphLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
     real = decoding.read_prefix
@@ -226,19 +200,6 @@ def test_padding_changes_nothing(models: dict[str, GraphLLM], kind: str) -> None
     counts = (both["labels"] != -100).sum(1)
     mean = (alone[0].loss * counts[0] + alone[1].loss * counts[1]) / counts.sum()
     torch.testing.assert_close(together.loss, mean)
-
-
-def test_graphs_may_be_batched_where_the_batch_is_made(model: GraphLLM) -> None:
-    gnn = model.config.gnn
-    assert gnn is not None
-    examples = [example(), example(hops=[]), example("[SUBQ] Where?", APART)]
-    batch = partial(batch_graphs, config=gnn, dimension=model.config.encoder_dimension)
-    batched, listed = (Collator(model.formatter, batch=made)(examples) for made in (batch, None))
-    assert isinstance(batched["graphs"], GraphBatch) and isinstance(listed["graphs"], list)
-    with torch.no_grad():
-        torch.testing.assert_close(model(**batched).logits, model(**listed).logits)
-    with pytest.raises(ConfigurationError, match="have 8 dimensions, but .* trained on 9"):
-        Collator(model.formatter, batch=partial(batch, dimension=9))(examples)
 
 
 def test_the_loss_is_that_of_the_whole_sequence(model: GraphLLM) -> None:
@@ -316,19 +277,6 @@ def test_ablations_without_lora_or_without_a_graph_encoder(llama: Path) -> None:
     assert loss.isfinite()
 
 
-def test_prompts_of_another_model_are_refused(model: GraphLLM, llama: Path) -> None:
-    other = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop"))
-    prompt = other.formatter.prompt(PlanRequest(Q, chain(*BRIDGE), graph(*BRIDGE)))
-    with pytest.raises(InputError, match="2 places for 1 soft tokens"):
-        model.generate([prompt], [graph(*BRIDGE)], max_new_tokens=1)
-
-
-def test_prompts_beyond_the_bases_positions_are_refused(model: GraphLLM) -> None:
-    prompt = model.formatter.prompt(AnswerRequest(Q))
-    with pytest.raises(ModelResponseError, match="2000"):
-        model.generate([prompt], [None], max_new_tokens=1990)
-
-
 @pytest.mark.parametrize(
     ("where", "said"),
     [
@@ -345,13 +293,6 @@ def test_memory_errors_say_what_can_be_done(
     monkeypatch.setattr(where, exhausted)
     with pytest.raises(ConfigurationError, match=said):
         texts(build(llama), requests()[:1])
-
-
-def test_lora_on_layers_that_are_not_there_is_refused(llama: Path) -> None:
-    with pytest.raises(ConfigurationError, match="c_attn"):
-        build(llama, lora=LoraConfig(targets=("c_attn",)))
-    with pytest.raises(ConfigurationError, match="nothing is left to train"):
-        config(llama, lora=None, gnn=None)
 
 
 def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:

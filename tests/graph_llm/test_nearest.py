@@ -69,10 +69,6 @@ def test_a_hop_with_few_triples_keeps_them_all_and_embeds_nothing() -> None:
     assert asyncio.run(nearest_triples(GRAPH, hops, Never(), 4)) == GRAPH
 
 
-def test_of_equally_near_ones_the_earlier_stay() -> None:
-    assert nearest([hop(0, "zebra", "p")], 2) == ["year", "designer"]
-
-
 @given(
     st.lists(st.sets(st.sampled_from("abc")), max_size=8),
     st.lists(st.lists(st.sampled_from("abc"), unique=True), max_size=3),

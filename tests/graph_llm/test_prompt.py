@@ -111,21 +111,6 @@ def test_special_tokens_in_texts_stay_text(tokenizer: Any) -> None:
     assert made.target("<|end|>yes").count(tokenizer.eos_token_id) == 1
 
 
-def test_a_rejected_plan_is_asked_for_again(tokenizer: Any) -> None:
-    made = formatter(tokenizer)
-    again = made.prompt(PlanRequest(Q, problem="There is no label in it. {braces}"))
-    assert "There is no label in it. {braces}" in again.text
-    assert again.text.startswith(made.prompt(PlanRequest(Q)).text)
-
-
-def test_models_without_a_chat_template(tokenizer: Any, llama: Path) -> None:
-    plain = PreTrainedTokenizerFast.from_pretrained(llama)
-    plain.chat_template = None
-    prompt = formatter(plain).prompt(PlanRequest(Q))
-    assert decode(plain, list(prompt.head)) == f"{PLAN_INSTRUCTION}\n"
-    assert decode(plain, prompt.input_ids[prompt.head_length + 1 :]) == f"Question: {Q}\n"
-
-
 def test_targets_end_and_read_back(tokenizer: Any) -> None:
     made = formatter(tokenizer)
     ids = made.target(format_plan("SUBQ", "Where was Mira Lund born?"))

@@ -18,11 +18,11 @@ from ras_flow.graph_llm.collate import Collator, Example
 from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.parts import AnswerRequest, Generation, PlanRequest, Reading, named
+from ras_flow.parts import AnswerRequest, Generation, PlanRequest, named
 from ras_flow.parts.chosen import Parts
 from ras_flow.testing import HashEncoder, ScriptedAnswerer
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
-from tests.graph_llm.tiny import BRIDGE, GNN, LINEAR, LOOP, chain, config, graph
+from tests.graph_llm.tiny import BRIDGE, GNN, LINEAR, LOOP, chain, graph
 from tests.graph_llm.tiny import build as build_model
 
 
@@ -67,13 +67,6 @@ async def test_a_reply_never_depends_on_the_others(source: SharedGraphLLM) -> No
     many = chain([(f"thing {i}", "relates to", "it") for i in range(60)])
     [reply] = await planner.plan([PlanRequest(QUESTION, many)])
     assert 0 < reply.lost_triples < 60
-
-
-def test_how_much_it_reads_is_said_by_its_folder(llama: Path, tmp_path: Path) -> None:
-    save_graph_llm(build_model(llama, top_k=3, max_triples=4, answer_passages=1), tmp_path / "near")
-    near = SharedGraphLLM(tmp_path / "near")
-    reading = Reading(top_k=3, max_triples=4, answer_passages=1)
-    assert GraphPlanner(near).reading == GraphAnswerer(near).reading == reading
 
 
 async def test_answers_keep_their_own_limits(source: SharedGraphLLM) -> None:
@@ -166,19 +159,6 @@ def without(parts: dict[str, Any], role: str) -> dict[str, Any]:
     return {name: part for name, part in parts.items() if name != role}
 
 
-async def test_a_graph_llm_and_a_text_model_in_one_run(folder: Path) -> None:
-    name = f"local:{folder}"
-    result, nodes = await run(without(world(), "answerer"), answerer=name)
-    assert nodes.count("encode") == 2 and nodes[-1] == "answer"
-    usage = {one["role"]: one for one in result["usage"].values()}
-    assert usage["answerer"]["calls"] == 1 and usage["answerer"]["output_tokens"] > 0
-    parts = without(world(), "planner")
-    result, nodes = await run(parts, planner=name)
-    # Its plans are noise, which the loop degrades to searching for the question itself.
-    assert result["plans"][0]["raw"] and nodes[-1] == "answer"
-    assert [request.graph for request in parts["answerer"].requests] == [None]
-
-
 async def test_what_it_was_taught_it_does_in_the_loop(llama: Path, tmp_path: Path) -> None:
     """Training sees what inference sees: recorded requests, learned, lead the loop again."""
     teacher = world(
@@ -232,15 +212,6 @@ async def test_another_sentence_encoder_is_refused_by_name(folder: Path) -> None
     parts = without(world(encoder=Other()), "answerer")
     with pytest.raises(ConfigurationError, match="'other:encoder'.*trained with 'testing:encoder'"):
         await run(parts, answerer=f"local:{folder}")
-
-
-def test_the_sentence_encoder_may_be_in_any_folder(llama: Path) -> None:
-    made = config(llama, encoder="/home/me@work/minilm@0123456789ab")
-    assert made.encoder_name == "/home/me@work/minilm"
-    assert made.reads("/elsewhere/minilm@0123456789ab")
-    assert not made.reads("/home/me@work/minilm@ba9876543210")
-    assert not made.reads("passage: /home/me@work/minilm@0123456789ab"), "another one around it"
-    assert config(llama, encoder="of my own").encoder_name == "of my own"
 
 
 @pytest.mark.parametrize("role", ["planner", "answerer"])

@@ -15,12 +15,11 @@ from typer.testing import CliRunner
 from ras_flow.cli.index import app
 from ras_flow.documents import SourceDocument
 from ras_flow.errors import ConfigurationError, IndexCorruptError
-from ras_flow.indexes import CorpusIndex, IndexProgress, open_retriever, vector_writer
-from ras_flow.indexes.ann import build_ann, choose
-from ras_flow.indexes.manifest import DenseRecord, read_manifest
-from ras_flow.indexes.vectors import load_vectors
+from ras_flow.indexes import CorpusIndex, IndexProgress, open_retriever
+from ras_flow.indexes.ann import choose
+from ras_flow.indexes.manifest import read_manifest
 from tests.indexes.helpers import files
-from tests.indexes.test_vectors import corpus, small, unit
+from tests.indexes.test_vectors import corpus, small
 
 BIG = 2_400
 
@@ -111,27 +110,6 @@ async def test_the_stated_recall_is_what_a_user_gets(
     for a, b in zip(ours, exact, strict=True):
         cosines = {passage["id"]: score for passage, score in b}
         assert all(score == cosines.get(passage["id"], score) for passage, score in a)
-
-
-@pytest.mark.parametrize(("enough", "effort"), [(0.5, 32), (1.1, 256)])
-def test_a_search_looks_as_wide_as_it_must(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, enough: float, effort: int
-) -> None:
-    rng = np.random.default_rng(0)
-    vectors, queries = (unit(rng.normal(size=(size, 32))) for size in (6_000, 40))
-    np.save(tmp_path / "vectors.npy", vectors)
-    build_ann(tmp_path / "vectors.faiss", vectors, "ivfpq")
-    record = DenseRecord("ivfpq", "ivfpq", effort=32)
-    index = load_vectors(tmp_path, record, searched=True)
-    monkeypatch.setattr(vector_writer, "ENOUGH", enough)
-    tuned = vector_writer.tune(index, record, queries)
-    exact = np.argsort(-queries @ vectors.T, axis=1)[:, :5]
-    found = [{row for _, row in hits} for hits in index.search(queries, 5)]
-    recall = np.mean([len(set(a) & b) / 5 for a, b in zip(exact.tolist(), found, strict=True)])
-    assert (tuned.effort, tuned.sample) == (effort, 40)
-    assert tuned.recall == pytest.approx(recall)
-    narrow = load_vectors(tmp_path, record, searched=True).search(queries, 5)
-    assert (narrow == index.search(queries, 5)) == (effort == 32)
 
 
 async def test_an_approximate_index_is_updated_and_keeps_its_kind(tmp_path: Path) -> None:

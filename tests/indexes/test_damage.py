@@ -97,13 +97,6 @@ async def test_an_update_gives_no_new_checksum_to_damage(
     assert files(path) == before
 
 
-async def test_verify_tells_an_update_from_damage(path: Path) -> None:
-    opened = CorpusIndex.open(path)
-    await CorpusIndex.open(path, encoder=WordEncoder()).update(remove=["ada.txt"])
-    with pytest.raises(CorpusIndexError, match="updated since it was opened: open it again"):
-        opened.verify()
-
-
 FILE = {"size": 1, "sha256": "x"}
 
 
@@ -139,14 +132,6 @@ async def test_another_format_says_to_build_again(path: Path) -> None:
         CorpusIndex.open(path)
 
 
-def test_no_index_says_so(tmp_path: Path) -> None:
-    (tmp_path / "file.txt").write_text("x")
-    with pytest.raises(IndexMissingError, match="no index at"):
-        CorpusIndex.open(tmp_path / "nothing")
-    with pytest.raises(IndexMissingError, match="file.txt is a file, and an index is a folder"):
-        CorpusIndex.open(tmp_path / "file.txt")
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -169,22 +154,6 @@ async def test_other_folders_are_not_touched(tmp_path: Path, name: str, content:
     assert os.listdir(tmp_path) == [name] and (tmp_path / name).read_text() == content
     with pytest.raises(CorpusIndexError, match="Cannot write an index at /proc/index"):
         await CorpusIndex.build("/proc/index", DOCUMENTS, encoder=None)
-
-
-@pytest.mark.parametrize("damage", ["{", '{"format": 0}', "no manifest", "no files"])
-async def test_a_damaged_index_is_replaced_by_a_build(path: Path, damage: str) -> None:
-    kept = path / "gen-reports.txt"
-    kept.write_text("somebody's own")
-    if damage == "no files":
-        shutil.rmtree(path / read_manifest(path).generation)
-    elif damage == "no manifest":
-        (path / "manifest.json").unlink()
-        kept.rename(kept := path.parent / kept.name)
-    else:
-        (path / "manifest.json").write_text(damage)
-    await CorpusIndex.build(path, DOCUMENTS[:1], encoder=None)
-    CorpusIndex.open(path).verify()
-    assert kept.exists() and len([one for one in path.glob("gen-*") if one.is_dir()]) == 1
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -213,28 +211,6 @@ def test_paths_are_taken_from_the_home_and_the_files_folder(
     for missing in (tmp_path / "no.toml", "x" * 300 + ".toml"):
         with pytest.raises(IndexMissingError, match="docs/scale.md"):
             open_retriever(missing, "dense", small())
-
-
-def test_a_folder_that_is_open_already_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "engine.toml"
-    path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"')
-    opened = open_retriever(path, "dense", small())
-    with pytest.raises(ConfigurationError, match="q .*already.*no other process has open"):
-        open_retriever(path, "dense", small())
-    assert opened.identity.startswith("qdrant:c@")
-
-
-def test_a_local_folder_is_let_go_of_at_the_end_of_a_process(tmp_path: Path) -> None:
-    path = tmp_path / "engine.toml"
-    path.write_text('engine = "qdrant"\ncollection = "c"\npath = "q"')
-    program = (
-        "import asyncio, sys\n"
-        "from ras_flow import Context\n"
-        "from ras_flow.parts.chosen import Parts\n"
-        "asyncio.run(Parts.of().get_retriever(Context(index=sys.argv[1])))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program, path], stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_the_command_line_pushes_an_index(tmp_path: Path, index: CorpusIndex) -> None:

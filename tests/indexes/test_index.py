@@ -47,16 +47,6 @@ async def test_another_encoder_is_refused_and_a_moved_one_is_the_same(tmp_path: 
         assert await titles(open_retriever(tmp_path, "bm25", WordEncoder(other)), "mills")
 
 
-async def test_an_encoder_of_the_same_name_and_another_dimension_is_refused(path: Path) -> None:
-    before = files(path)
-    longer = CorpusIndex.open(path, encoder=WordEncoder(dimension=4096))
-    with pytest.raises(IndexMismatchError, match="2048.*4096"):
-        await longer.retriever("dense").retrieve(["mills"], 1)
-    with pytest.raises(IndexMismatchError, match="2048.*4096"):
-        await longer.update([SourceDocument("x", "X", "New.")])
-    assert files(path) == before
-
-
 async def test_retrieval_without_vectors_or_encoder_says_what_to_do(
     path: Path, tmp_path: Path
 ) -> None:

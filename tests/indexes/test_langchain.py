@@ -95,15 +95,6 @@ async def test_a_custom_retriever_keeps_its_order_and_k_cuts() -> None:
         assert [score for _, score in found] == [1, 1 / 4, 1 / 5][:k]
 
 
-@pytest.mark.parametrize(
-    ("value", "title"), [(7, "7"), (["a"], "['a']"), (float("nan"), ""), (None, "")]
-)
-async def test_odd_metadata_becomes_text(value: object, title: str) -> None:
-    document = Document("x", metadata={"title": value, "source": value, "other": object()})
-    [[(passage, _)]] = await LangChainRetriever(Fixed(documents=[document])).retrieve(["q"], 1)
-    assert (passage["title"], passage.get("source", "")) == (title, title)
-
-
 def test_one_retriever_serves_several_event_loops(store: InMemoryVectorStore) -> None:
     retriever = LangChainRetriever(store)
     for _ in range(2):

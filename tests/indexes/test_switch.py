@@ -64,15 +64,3 @@ async def test_a_build_cancelled_at_the_switch_leaves_one_whole_index(
     monkeypatch.undo()
     await CorpusIndex.build(tmp_path, old, encoder=None)
     assert len(list(tmp_path.glob("gen-*"))) == 1
-
-
-async def test_a_build_cancelled_while_it_writes_leaves_no_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    documents = [SourceDocument("a", "Mills", "Of mills.")]
-    held = Held(writer.build_bm25)
-    monkeypatch.setattr(writer, "build_bm25", held)
-    build = asyncio.create_task(CorpusIndex.build(tmp_path, documents, encoder=None))
-    await held.cancel(build)
-    await asyncio.get_running_loop().shutdown_default_executor()
-    assert list(tmp_path.glob("gen-*")) == []

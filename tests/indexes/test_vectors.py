@@ -24,7 +24,7 @@ from ras_flow.indexes.manifest import DenseRecord
 from ras_flow.indexes.passages import PassageFile, write_passages
 from ras_flow.indexes.vectors import Shard, VectorIndex, load_vectors
 from ras_flow.state.schema import Passage
-from tests.indexes.helpers import DOCUMENTS, WordEncoder, edit_manifest, files
+from tests.indexes.helpers import DOCUMENTS, WordEncoder, files
 
 WORDS = [f"{a}{b}" for a in "bdfglmnprst" for b in ("a", "e", "ik", "ol", "u")]
 
@@ -136,13 +136,6 @@ async def test_shards_answer_like_one_file_and_an_update_equals_a_build(tmp_path
         ).retrieve(queries, 5)
 
 
-async def test_more_shards_than_passages_and_no_passages(tmp_path: Path) -> None:
-    index = await CorpusIndex.build(tmp_path / "few", DOCUMENTS, encoder=small(), shards=8)
-    assert len((await index.retriever("dense").retrieve(["mills"], 9))[0]) == len(DOCUMENTS)
-    index = await index.update(remove=[document.source for document in DOCUMENTS])
-    assert await index.retriever("dense").retrieve(["mills"], 9) == [[]]
-
-
 async def test_a_cancelled_build_ends_with_the_shards_that_are_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,15 +170,6 @@ async def test_wrong_choices_are_refused_before_anything_is_read(tmp_path: Path)
     for options in wrong:
         with pytest.raises(InputError):
             await CorpusIndex.build(tmp_path, unread(), encoder=small(), **options)
-
-
-async def test_an_older_index_whose_manifest_does_not_name_a_search_is_flat(tmp_path: Path) -> None:
-    await CorpusIndex.build(tmp_path, DOCUMENTS, encoder=small())
-    edit_manifest(tmp_path, dense=None)
-    index = CorpusIndex.open(tmp_path, encoder=small())
-    [[(passage, _)]] = await index.retriever("dense").retrieve(["textile mills"], 1)
-    assert passage["title"] == "Łódź"
-    assert (await index.update(remove=["ada.txt"])).manifest.passages == 4
 
 
 @pytest.mark.parametrize("refused", ["vectors.npy", "vectors.faiss"])

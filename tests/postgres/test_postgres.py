@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import nullcontext
 from typing import Any
 
 import psycopg
 import pytest
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import Command
 
 from ras_flow import Context, build_graph
@@ -72,22 +70,6 @@ async def test_many_at_once_make_the_tables_of_a_new_database(database: str) -> 
             return len([saved async for saved in opened.saver.alist(None)])
 
     assert await asyncio.gather(*(open_once() for _ in range(8))) == [0] * 8
-
-
-async def test_tables_of_an_older_version_are_migrated_and_keep_their_rows(database: str) -> None:
-    old = AsyncPostgresSaver.MIGRATIONS[:-1]
-    with psycopg.connect(database, autocommit=True) as connection:
-        for number, migration in enumerate(old):
-            connection.execute(migration)  # type: ignore[call-overload]
-            connection.execute("INSERT INTO checkpoint_migrations VALUES (%s)", (number,))
-        connection.execute(
-            "INSERT INTO checkpoint_writes VALUES ('1', '', 'c', 't', 0, 'channel', 'null', '')"
-        )
-        async with open_postgres(database):
-            pass
-        [(version,)] = connection.execute("SELECT max(v) FROM checkpoint_migrations")
-        [(path,)] = connection.execute("SELECT task_path FROM checkpoint_writes")
-    assert (version, path) == (len(old), "")
 
 
 async def test_who_may_not_create_tables_uses_those_that_their_owner_made(database: str) -> None:
@@ -194,25 +176,6 @@ async def test_who_is_cancelled_at_any_moment_leaves_no_lock(database: str, alon
         await locks.close()
 
 
-async def test_who_is_long_at_work_keeps_the_lock_where_idle_connections_are_ended(
-    database: str, postgres: str
-) -> None:
-    [name] = re.findall(r"test_\w+", database)
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(f"ALTER DATABASE {name} SET idle_session_timeout = '300ms'")  # type: ignore[call-overload]
-    ours, theirs = ThreadLocks(database), ThreadLocks(database)
-    async with ours.at_work("1", alone=True), filling(database, "a"):
-        await asyncio.sleep(1)
-        with pytest.raises(RunError, match="at work elsewhere"):
-            async with theirs.at_work("1", alone=True):
-                pass
-        with pytest.raises(RunError, match="Another process makes the same triples"):
-            async with filling(database, "a"):
-                pass
-    for locks in (ours, theirs):
-        await locks.close()
-
-
 @pytest.mark.parametrize("alone", [True, False])
 async def test_a_database_that_does_not_answer_is_waited_for_a_while(
     database: str, monkeypatch: pytest.MonkeyPatch, alone: bool
@@ -231,46 +194,6 @@ async def test_a_database_that_does_not_answer_is_waited_for_a_while(
     async with ours.at_work("1", alone=alone):
         pass
     await ours.close()
-
-
-@pytest.mark.parametrize("back", [True, False])
-@pytest.mark.parametrize("alone", [True, False])
-async def test_a_database_that_goes_away_before_any_question_leaves_no_lock(
-    database: str, postgres: str, monkeypatch: pytest.MonkeyPatch, alone: bool, back: bool
-) -> None:
-    """It is back at once, or only later."""
-    ours, theirs = ThreadLocks(database), ThreadLocks(database)
-    [name] = re.findall(r"test_\w+", database)
-    ask, asked = ours._ask, 0
-
-    def tell(command: str) -> None:
-        with psycopg.connect(postgres, autocommit=True) as connection:
-            connection.execute(command)  # type: ignore[call-overload]
-
-    async def cut(question: str, thread: str) -> bool:
-        nonlocal asked
-        asked += 1
-        if asked == moment:
-            tell(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {back}")
-            tell(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
-        return await ask(question, thread)
-
-    begins, ends = (3, 4) if alone else (1, 2)
-    for moment in range(1, ends + 1):
-        asked = 0
-        told = nullcontext() if back or moment > begins else pytest.raises(psycopg.OperationalError)
-        with monkeypatch.context() as changed, told:
-            changed.setattr(ours, "_ask", cut)
-            async with ours.at_work("1", alone=alone):
-                if moment <= begins:
-                    with pytest.raises(RunError, match="elsewhere"):
-                        async with theirs.at_work("1", alone=True):
-                            pass
-        assert asked >= moment
-        tell(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-        for locks in (ours, theirs):
-            async with locks.at_work("1", alone=True):
-                pass
 
 
 async def test_a_thread_is_held_until_its_last_task_ends_also_by_a_connection_that_was_cut(
@@ -323,16 +246,6 @@ async def test_a_database_that_lacks_characters_is_refused(postgres: str, encodi
             pass
 
 
-async def test_any_text_is_stored_whatever_encoding_the_environment_has(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
-    async with open_runs_at(database, builder=build_graph(**world(planner=Planner()))) as runs:
-        [_ async for _ in runs.start({"question": "Łódź é?"}, SHORT, run_id="é Ł")]
-        [run] = await runs.recent()
-        assert (run.id, run.question) == ("é Ł", "Łódź é?")
-
-
 @pytest.mark.parametrize("run_id", ["a\0b", "\ud800"])
 async def test_an_id_that_cannot_be_stored_is_refused_and_is_no_runs(
     database: str, run_id: str
@@ -368,10 +281,3 @@ async def test_a_database_that_is_not_there_is_told_without_its_password(opening
         async with opening("postgresql://me:s3cret@127.0.0.1:1/runs"):
             pass
     assert "s3cret" not in str(told.value)
-
-
-async def test_a_database_is_one_of_several_hosts_or_at_a_socket() -> None:
-    for where in ("127.0.0.1:1,127.0.0.2:1/runs", "/runs?host=/none/a@b", "127.0.0.1,[::1]/runs"):
-        with pytest.raises(RunError, match="cannot be used"):
-            async with open_postgres(f"postgresql://me:s3cret@{where}"):
-                pass

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from ras_flow.runs.compare import compare
@@ -86,36 +84,6 @@ def test_cost_is_that_of_the_whole_way() -> None:
     assert found["b"]["spent"]["input_tokens"] == 90
 
 
-def test_what_both_graphs_have_decided_nothing_and_nor_did_a_passage() -> None:
-    writer = Writer()
-    first = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
-    second = first.fork()
-    elsewhere = ("Mira Lund", "place of birth", "Bergen")
-    first.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer("Narvik")
-    second.hop(SUBQUERY, {"Ada Lund": [elsewhere]}).answer("Bergen")
-    document = writer.document()
-    one, two = document["branches"]
-    for way in (one, two):
-        assert triple_id(*DESIGNER) in {citation["triple"] for citation in way["citations"]}
-        way["citations"].append({"triple": "", "passages": [*document["passages"]]})
-    assert compare(document, 1, document, 2)["deciding"] == [
-        {"triple": triple_id(*BORN), "cited_by": "a"},
-        {"triple": triple_id(*elsewhere), "cited_by": "b"},
-    ]
-
-
-def test_where_the_answers_are_alike_no_triple_decided() -> None:
-    writer = Writer()
-    first = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
-    second = first.fork().edit(drop=DESIGNER).hop(SUBQUERY, {"Mira Lund": [BORN]})
-    first.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer("Narvik")
-    second.answer("narvik.")
-    document = writer.document()
-    cited = {citation["triple"] for citation in document["branches"][0]["citations"]}
-    assert triple_id(*DESIGNER) in cited
-    assert compare(document, 1, document, 2)["deciding"] == []
-
-
 def test_spelling_alone_is_no_difference() -> None:
     a, b = Writer("a"), Writer("b")
     first_answer(a)
@@ -157,27 +125,6 @@ def test_the_first_difference_of_two_runs_is_named(
     story.plan("[SUFFICIENT]", label="SUFFICIENT").answer("Oslo")
     parting = compare(one.document(), 1, other.document(), 1)["parting"]
     assert (parting["hop"], parting["what"]) == expected
-
-
-@pytest.mark.parametrize(
-    "plans",
-    [
-        ([("er", None), ("[SUFFICIENT]", "SUFFICIENT")], [("hm", None), ("ok", "SUFFICIENT")]),
-        ([("[NO_RETRIEVAL]", "NO_RETRIEVAL")], [("[SUFFICIENT]", "SUFFICIENT")]),
-    ],
-)
-def test_plans_without_a_subquery_are_told_apart(plans: Any) -> None:
-    documents = []
-    for made in plans:
-        writer = Writer()
-        story = writer.ask().plan("[SUBQ] x", subquery=writer.question)
-        story.hop(writer.question, {"Aurora Bridge": [DESIGNER]})
-        for raw, label in made:
-            story.plan(raw, label=label)
-        story.answer("Narvik")
-        documents.append(writer.document())
-    found = compare(documents[0], 1, documents[1], 1)
-    assert (found["parting"]["hop"], found["parting"]["what"]) == (1, "plan")
 
 
 def test_an_unfinished_branch_can_be_compared() -> None:

@@ -10,16 +10,14 @@ from typing import Any
 import pytest
 from langgraph.types import Command, interrupt
 
-from ras_flow import Context, Runs
-from ras_flow.errors import RasFlowError, RunError
-from ras_flow.runs.compare import compare
-from ras_flow.runs.export import to_turtle
+from ras_flow import Context
+from ras_flow.errors import RunError
 from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.timeline import build_document
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
+from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES
 from tests.runs.stories import (
     BIRTH,
     TOP1,
@@ -220,38 +218,6 @@ async def test_who_looked_before_somebody_else_answered_is_told(
     assert len(document["branches"]) == (1 if newest else 2)
 
 
-async def test_two_branches_can_wait_and_each_is_answered(memory: Any) -> None:
-    runs = runs_with(memory)
-    context = Context(top_k=1, pause_before_retrieval=True)
-    await events(runs.start({"question": QUESTION}, context, run_id="a"))
-    document = await runs.document("a")
-    await events(runs_with(memory).fork("a", steps(document)[1]["checkpoint"]))
-    document = await runs.document("a")
-    assert [way["status"] for way in document["branches"]] == ["paused", "paused"]
-    done = runs_with(memory, ["[SUFFICIENT]"])
-    await events(done.resume("a", [], branch=1))
-    document = await runs.document("a")
-    assert [way["status"] for way in document["branches"]] == ["finished", "paused"]
-    assert document["current"] == 1
-    await events(runs_with(memory, []).resume("a", [], branch=2))
-    document = await runs.document("a")
-    assert [way["status"] for way in document["branches"]] == ["finished", "finished"]
-
-
-async def test_a_fork_of_a_waiting_run_needs_no_review(memory: Any) -> None:
-    runs = runs_with(memory, world()["planner"]._plans)
-    context = Context(top_k=1, pause_before_answer=True)
-    await events(runs.start({"question": QUESTION}, context, run_id="a"))
-    document = await runs.document("a")
-    await events(runs.fork("a", before(document, "review_answer"), drop()))
-    after = await runs.document("a")
-    assert [(way["status"], way["answer"]) for way in after["branches"]] == [
-        ("paused", ""),
-        ("finished", "unknown"),
-    ]
-    assert branch(after, 1) == branch(document, 1)
-
-
 def test_thousands_of_triples_and_many_branches_take_no_time() -> None:
     """Wants 0.2 s where nothing else runs; work that grows with steps times branches, minutes."""
     passages: Any = {
@@ -281,29 +247,3 @@ def test_thousands_of_triples_and_many_branches_take_no_time() -> None:
     assert process_time() - began < 10
     assert [len(way["steps"]) for way in document["branches"]] == [30, 60]
     assert len(document["evidence"]) == 2000
-
-
-async def test_a_hop_that_a_person_made_may_name_a_passage_that_nobody_found(memory: Any) -> None:
-    runs = await asked(memory)
-    graph = runs._threads.graph  # type: ignore[attr-defined]
-    hop = {"index": 2, "subquery": "Mine?", "passages": ["p9"], "scores": [1.0]}
-    thread = {"configurable": {"thread_id": "a"}}
-    await graph.aupdate_state(thread, {"hops": [hop]}, as_node="review_answer")
-    await events(runs.resume("a"))
-    document = await runs.document("a")
-    assert document["passages"]["p9"] == {"id": "p9", "title": "", "text": ""}
-    assert compare(document, 1, document, 2)["passages"]["only_b"] == ["p9"]
-    assert "urn:ras-flow:passage:p9" in to_turtle(document)
-
-
-@pytest.mark.parametrize("given", [{"question": ["a"]}, {"question": None}, {"settings": [1]}])
-async def test_a_question_that_was_refused_is_no_run_of_another_version(
-    memory: Any, given: dict[str, Any]
-) -> None:
-    graph = build(world(), checkpointer=memory)
-    with pytest.raises(RasFlowError):
-        await graph.ainvoke({"question": QUESTION} | given, {"configurable": {"thread_id": "a"}})
-    document = await Runs(graph).document("a")
-    asked_for = given.get("question", QUESTION)
-    assert document["question"] == (asked_for if isinstance(asked_for, str) else "")
-    assert document["branches"][0]["settings"] == {}

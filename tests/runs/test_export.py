@@ -13,7 +13,7 @@ import pytest
 import rdflib
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib.namespace import PROV, RDF, RDFS
+from rdflib.namespace import PROV, RDFS
 
 from ras_flow.errors import MissingExtraError, RunError
 from ras_flow.formats.normalize import normalize_name
@@ -108,16 +108,6 @@ def test_networkx_reads_the_graph(document: RunDocument) -> None:
     }  # fmt: skip
 
 
-def test_parallel_edges_and_loops_stay_apart() -> None:
-    writer = Writer()
-    facts = [DESIGNER, ("Aurora Bridge", "named after", "Mira Lund"), ("Narvik", "is", "Narvik")]
-    writer.ask().hop(writer.question, {"Aurora Bridge": facts}).answer("Mira Lund")
-    graph = read_graphml(to_graphml(writer.document()))
-    assert graph.number_of_edges() == 3 and graph.number_of_nodes() == 3
-    found = read_turtle(to_turtle(writer.document()))
-    assert len(list(found.triples((None, RDF.type, RDF.Statement)))) == 3
-
-
 LINEAGE = """
 SELECT ?subject ?predicate ?object ?title ?subquery WHERE {
   ?answer prov:value "Narvik" ; prov:wasDerivedFrom ?statement .
@@ -143,16 +133,6 @@ def test_the_lineage_of_an_answer_can_be_queried(read: str, document: RunDocumen
     }
     texts = {str(text) for text in graph.objects(None, PROV.value)}
     assert TEXTS["Mira Lund"] in texts and TEXTS["Ada Lund"] not in texts
-
-
-def test_exports_of_two_branches_can_be_merged(document: RunDocument) -> None:
-    one, two = (read_turtle(to_turtle(document, number)) for number in (1, 2))
-    both = one + two
-    bridge = both.subjects(RDFS.label, rdflib.Literal("Aurora Bridge"), unique=True)
-    named = [name for name in bridge if "entity" in name]
-    assert len(named) == 1, "one entity has two names"
-    answers = {str(text) for text in both.objects(None, PROV.value)}
-    assert {"Narvik", "Bergen"} <= answers
 
 
 @settings(max_examples=60)
@@ -182,14 +162,6 @@ def test_any_text_that_xml_can_hold_survives_graphml(
     said = [item.text or "" for item in ElementTree.fromstring(written.encode()).iter()]
     assert xml(text) in said
     assert edge["titles"] == xml(text or "p"), "without a title it is named by its id"
-
-
-def test_an_unanswered_run_without_a_graph_is_exported() -> None:
-    writer = Writer()
-    writer.ask()
-    document = writer.document()
-    assert read_graphml(to_graphml(document)).number_of_nodes() == 0
-    assert set(read_turtle(to_turtle(document))) == set(read_json_ld(to_json_ld(document)))
 
 
 @pytest.mark.parametrize("write", [to_json, to_graphml, to_json_ld, to_turtle])

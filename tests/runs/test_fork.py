@@ -12,7 +12,6 @@ from ras_flow import Context, Runs
 from ras_flow.errors import EditError, InputError, RunError
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, graph_after
-from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, read_birthplace
@@ -62,27 +61,6 @@ async def test_a_dropped_triple_leads_to_another_answer(saver: Any) -> None:
     assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 10}
     assert (branch(document, 1)["answer"], branch(document, 2)["answer"]) == ("Narvik", "unknown")
     assert BIRTH in document["triples"], "the old branch's triple is lost"
-
-
-async def test_another_passage_of_a_triple_is_told_of_the_new_branch_alone(memory: Any) -> None:
-    runs = await asked(memory)
-    old = await runs.document("a")
-    fact = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Narvik"}
-    added = {"op": "add_triple", **fact, "passages": branch(old, 1)["hops"][0]["passages"]}
-    await events(runs.fork("a", before(old, "answer"), [added]))
-    document = await runs.document("a")
-    assert document["branches"][:1] == old["branches"]
-    assert explain(document, 1) == explain(old)
-    sources = explain(document, 2)["triples"][BIRTH]["sources"]
-    assert [source["title"] for source in sources] == ["Mira Lund", "Aurora Bridge"]
-
-
-async def test_the_last_step_is_edited_and_answered_again(memory: Any) -> None:
-    add = {"op": "add_triple", "subject": "Mira Lund", "predicate": "place of birth"}
-    document = await forked(await asked(memory), "", *drop(), {**add, "object": "Bodø"})
-    assert told(document, 2) == [*WHOLE, "edit", "answer"]
-    assert branch(document, 2)["answer"] == "Bodø"
-    assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 11}
 
 
 async def test_a_passage_that_is_dropped_before_extraction_is_not_extracted(memory: Any) -> None:
@@ -263,19 +241,6 @@ async def test_no_review_is_approved_by_mistake(saver: Any) -> None:
         with pytest.raises(RunError, match="somebody else answered"):
             await events(runs.resume("a", edits, branch=1, checkpoint=looked_at))
     assert await runs.document("a") == second
-
-
-async def test_a_step_of_another_version_is_refused_by_name(memory: Any) -> None:
-    runs = await asked(memory)
-    graph: Any = runs._threads.graph  # type: ignore[attr-defined]
-    thread: Any = {"configurable": {"thread_id": "a"}}
-    await graph.aupdate_state(thread, {"context": {"depth": 3}}, as_node="retrieve")
-    newest = (await runs.newest("a")).checkpoint
-    for refused in (runs.fork("a", newest), runs.resume("a")):
-        with pytest.raises(RunError, match="depth"):
-            await events(refused)
-    with pytest.raises(RunError, match="depth"):
-        await runs.get("a")
 
 
 async def test_deleted_runs_are_gone_and_others_are_not(saver: Any) -> None:

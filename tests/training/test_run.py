@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.training.processes import own_gpu
 from ras_flow.training.run import claim, finish, own_run
 from ras_flow.training.settings import OptimizerSettings, TrainingSettings
 
@@ -35,12 +34,6 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
 
 
-def test_a_refused_training_leaves_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError), own_run(tmp_path / "out"):
-        raise ConfigurationError("data")
-    assert not list(tmp_path.iterdir())
-
-
 def test_speed_and_memory_may_change_in_a_run_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,17 +58,3 @@ def test_damaged_settings_of_a_run_are_named(tmp_path: Path, content: str) -> No
     (tmp_path / "settings.json").write_text(content)
     with pytest.raises(ConfigurationError, match="settings.json is damaged"):
         claim(tmp_path, settings(), {})
-
-
-@pytest.mark.parametrize(("world", "expected"), [("4", [1]), ("1", [])])
-def test_each_process_loads_into_its_own_gpu(
-    monkeypatch: pytest.MonkeyPatch, world: str, expected: list[int]
-) -> None:
-    chosen: list[int] = []
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
-    monkeypatch.setattr("torch.cuda.set_device", chosen.append)
-    monkeypatch.setenv("WORLD_SIZE", world)
-    monkeypatch.setenv("LOCAL_RANK", "3")
-    own_gpu()
-    assert chosen == expected

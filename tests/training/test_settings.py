@@ -87,22 +87,3 @@ def test_a_wrong_setting_is_named(
     (tmp_path / "run.toml").write_text(f'[data]\n{data} = ["a"]\n{line}')
     with pytest.raises(ConfigurationError, match=problem):
         read_toml(tmp_path / "run.toml", kind)
-
-
-@pytest.mark.parametrize("kind", [Triples, GraphLLM])
-def test_data_must_be_named(tmp_path: Path, kind: type[GraphLLM | Triples]) -> None:
-    (tmp_path / "run.toml").write_text("")
-    with pytest.raises(ConfigurationError, match="data"):
-        read_toml(tmp_path / "run.toml", kind)
-    with pytest.raises(ConfigurationError, match=r"data\.sets"):
-        GraphLLM(data={"sets": []})
-
-
-def test_settings_not_named_are_the_papers() -> None:
-    extractor = Triples(data={"files": ["a"]}).optimizer
-    assert (extractor.learning_rate, extractor.batch_size * extractor.accumulation) == (2e-5, 128)
-    made = GraphLLM(data={"sets": ["a"]}, gnn={"kind": "gat"}, model={"without": ["lora"]})
-    optimizer = made.optimizer
-    assert (optimizer.warmup, optimizer.schedule, optimizer.clip) == (0.15, "cosine", 0.5)
-    model = made.graph_llm("e", 8)
-    assert model.lora is None and model.gnn is not None and model.gnn.kind == "gat"

@@ -84,28 +84,6 @@ def test_a_sample_depends_on_the_questions_and_not_on_their_order(tmp_path: Path
     assert places == sorted(places)
 
 
-def test_a_smaller_sample_is_part_of_a_larger_one_and_another_seed_gives_another(
-    tmp_path: Path,
-) -> None:
-    path = write(tmp_path / "a.jsonl", *rows(60))
-
-    def ids(limit: int | None, seed: int = 0) -> list[str]:
-        return [q.id for q in load_benchmark("jsonl", path, limit=limit, seed=seed).questions]
-
-    assert set(ids(10)) < set(ids(30)) < set(ids(None)) == set(ids(100))
-    assert set(ids(10)) != set(ids(10, seed=1))
-    # Not the beginning of the file.
-    assert set(ids(10)) != {str(i) for i in range(10)}
-
-
-def test_rows_without_ids_have_one_that_stays_when_the_order_changes(tmp_path: Path) -> None:
-    given = [{"question": q, "answer": "x"} for q in ("One?", "Two?", "One?")]
-    one, two, again = load_benchmark("jsonl", write(tmp_path / "a.jsonl", *given)).questions
-    assert len({one.id, two.id, again.id}) == 3
-    [alone] = load_benchmark("jsonl", write(tmp_path / "b.jsonl", given[1])).questions
-    assert alone.id == two.id
-
-
 def test_half_characters_are_replaced(tmp_path: Path) -> None:
     named = {"id": "\ud83d", "question": "Q?", "answer": "b"}
     path = write(tmp_path / "a.jsonl", {"question": "Who \ud83d?", "answers": ["a\ud83d"]}, named)
@@ -127,15 +105,6 @@ def test_parts_of_a_file(tmp_path: Path) -> None:
     assert (ids("all_support"), ids("train")) == (["h1"], ["h2"])
     with pytest.raises(ConfigurationError, match="no part.*'test'.*dev.*all_support.*train"):
         ids("test")
-
-
-def test_pooled_documents_are_each_there_once(tmp_path: Path) -> None:
-    other = e.HOTPOT | {"_id": "h2", "context": [*e.HOTPOT["context"][:1], ["New", ["It is new."]]]}
-    path = write(tmp_path / "a.jsonl", e.HOTPOT, other)
-    whole = load_benchmark("hotpotqa", path)
-    titles = [document["title"] for document in whole.pool]
-    assert titles == ["Lindau", "Clara Novak", "Novak Quartet", "Oulu", "New"]
-    assert load_benchmark("hotpotqa", path, limit=1).pool == whole.pool
 
 
 def test_questions_that_may_not_be_asked_are_left_out_before_any_is_drawn(tmp_path: Path) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from ras_flow.cli.commands import app
 from ras_flow.evaluation.compare import compare, parted
 from ras_flow.evaluation.outcome import Outcome, SearchedHop
-from ras_flow.evaluation.rows import Row, Rows
+from ras_flow.evaluation.rows import Row
 from tests.evaluation.running.test_report import use
 
 
@@ -46,23 +42,6 @@ def test_flips_are_those_that_only_one_has_right() -> None:
     assert found.lost[0].wrong.score == 0.4 and found.gained[0].wrong.score == 0
     assert found.difference is not None
     assert found.difference.mean == pytest.approx((1 + 0.6 + 0 + 1 - 0.5 - 0.4 - 1 - 1) / 4)
-
-
-def test_what_chance_hardly_makes_is_told_as_in_the_report(tmp_path: Path) -> None:
-    with closing(Rows(tmp_path)) as rows:
-        for id in map(str, range(30)):
-            rows.put(row(id, 1, "ras"))
-            rows.put(row(id, 0, "react"))
-    shown = CliRunner().invoke(app, ["eval", "compare", f"{tmp_path}:ras", f"{tmp_path}:react"])
-    assert "A less B: +100.0 [+100.0, +100.0], p < 0.001; only A has 30 right" in shown.output
-    same = CliRunner().invoke(app, ["eval", "compare", f"{tmp_path}:ras", f"{tmp_path}:ras"])
-    assert "A less B: +0.0 [+0.0, +0.0], p = 1.000; only A has 0 right" in same.output
-
-
-def test_another_question_of_the_same_id_is_not_compared() -> None:
-    other = [replace(row("1", 0), question="What is 1 and 1?"), row("2", 1)]
-    [found] = compare([row("1", 1), row("2", 1)], other)
-    assert (found.questions, found.lost) == (1, [])
 
 
 def test_systems_are_matched_by_name_unless_there_is_one_each() -> None:

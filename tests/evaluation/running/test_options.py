@@ -95,18 +95,6 @@ def test_a_comparison_is_printed_as_json(out: Path) -> None:
     assert [flip["second"]["id"] for flip in towns["gained"]] == ["country"]
 
 
-def test_damaged_scores_are_named_and_made_anew(tmp_path: Path) -> None:
-    folder = write_evaluation(tmp_path)
-    evaluate(folder, World())
-    scores = folder / "out" / "corpus_scores.json"
-    scores.write_text("{")
-    with pytest.raises(RunError, match=r"corpus_scores\.json is damaged.*run the evaluation again"):
-        run_cli("report", folder / "out")
-    world = World()
-    evaluate(folder, world)
-    assert world.calls == [] and run_cli("report", folder / "out").exit_code == 0
-
-
 @pytest.mark.parametrize("arguments", ["report {0}", "compare {0} {0}", "compare {0}:ras {0}:ras"])
 def test_an_evaluation_that_has_no_answers_yet_is_told_to_go_on(
     arguments: str, tmp_path: Path

@@ -24,7 +24,6 @@ SYSTEMS: dict[str, Any] = {
     "react": {"reader": "small"},
     "half": {"kind": "ras_share", "share": [0.5, 1.0]},
 }
-ASKED = {"react": SYSTEMS["react"]}
 PRICES = {"big": {"input": 1000.0, "output": 2000.0}, "small": {"input": 100.0}}
 
 
@@ -195,15 +194,6 @@ def test_both_forms_hold_the_same_tables(tmp_path: Path) -> None:
     assert example[-1] == "r1"
 
 
-def test_scores_by_share_are_means_over_the_shuffles(tmp_path: Path) -> None:
-    systems = {"half": SYSTEMS["half"] | {"shuffle": [1, 2]}}
-    scores = {"half-0.5-1": 0.25, "half-0.5-2": 0.75, "half-1.0-1": 1.0, "half-1.0-2": 1.0}
-    rows = [row(name, "0", score) for name, score in scores.items()]
-    _, tables = written(tmp_path, systems, rows)
-    header, line = tables["By share of the triples"]
-    assert (header[1:], line[1:]) == (["50", "100"], ["50.0", "100.0"])
-
-
 def test_text_of_models_stays_text_in_both_forms(tmp_path: Path) -> None:
     text, _ = written(tmp_path, SYSTEMS, all_rows(), questions={"small": 9}, remarks=[EVIL])
     assert "of 9 questions, some systems have answered 4 only" in text
@@ -231,48 +221,6 @@ def test_scores_of_all_answers_together_have_a_column(tmp_path: Path) -> None:
     header, ras, react, *_ = written(tmp_path, SYSTEMS, all_rows())[1]["Scores"]
     at = header.index("mauve")
     assert (ras[at], react[at]) == ("87.5", "")
-
-
-@pytest.mark.parametrize("answered", [1, 4])
-def test_a_system_that_was_renamed_does_not_leave_it_unfinished(
-    tmp_path: Path, answered: int
-) -> None:
-    rows = [row("react", str(n), 0.5) for n in range(4)]
-    rows += [row("renamed", str(n), 0.5) for n in range(answered)]
-    text, _ = written(tmp_path, ASKED, rows, questions={"small": 4})
-    assert "ahead of react" in text and "| renamed |" in text
-    assert "Not finished" not in text
-
-
-def test_what_was_judged_otherwise_and_is_not_named_is_left_out(tmp_path: Path) -> None:
-    rows = [
-        row(name, str(n), score, gold=gold)
-        for name, score, gold in (("react", 1.0, "new"), ("old", 0.0, "old"), ("kept", 0.5, "new"))
-        for n in range(4)
-    ]
-    text, _ = written(tmp_path, ASKED, rows)
-    assert "Left out are answers of old: they were judged" in text
-    assert "| kept |" in text and "| old |" not in text
-    # Named, they are judged again before the report is written.
-    rows = [replace(one, gold="new") for one in rows]
-    text, _ = written(tmp_path, ASKED | {"old": {"kind": "direct"}}, rows)
-    assert "Left out" not in text and "| old |" in text
-
-
-def test_a_folder_with_one_system_and_no_support_has_a_report(tmp_path: Path) -> None:
-    text, tables = written(tmp_path, SYSTEMS, [row("ras", "0", 1.0, measures={}, kind="")])
-    assert "Scores" in tables and not {"Steps", "By type of question"} & set(tables)
-    # A system that was not asked yet is told.
-    assert "Not finished" not in text
-    text, _ = written(tmp_path, SYSTEMS, [row("ras", "0", 1.0)], questions={"small": 1})
-    assert "of 1 questions, some systems have answered 0" in text
-
-
-def test_the_distance_is_from_the_reference_though_another_has_none(tmp_path: Path) -> None:
-    _, tables = written(tmp_path, SYSTEMS, [row("react", "0", 0.5), row("ras", "1", 1.0)])
-    header, *lines = tables["Scores"]
-    assert header[-2:] == ["ahead of ras", "p"]
-    assert [line[-2:] for line in lines] == [["", ""]] * 2
 
 
 def test_benchmarks_are_shown_together(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,17 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ras_flow.documents import SourceDocument
 from ras_flow.edits.parse import parse_edits
 from ras_flow.edits.planning import OPERATIONS
 from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
     ModelResponseError,
-    RasFlowError,
     RunError,
 )
-from ras_flow.evaluation import asking, judging
 from ras_flow.evaluation.benchmarks import FORMS
 from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.metrics import CORPUS_METRICS
@@ -32,14 +28,13 @@ from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import Row, open_rows
 from ras_flow.evaluation.runner import Report, Standing
 from ras_flow.graph import wire
-from ras_flow.indexes import CorpusIndex
-from ras_flow.parts import AnswerRequest, PlanRequest, Reply
+from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
-from ras_flow.testing import ScriptedAnswerer, ScriptedModel, ScriptedPlanner
+from ras_flow.testing import ScriptedModel
 from tests.evaluation.running.small import QUESTIONS, World, ask, config, failing, write_questions
 from tests.graph.world import DOCUMENTS, QUESTION
-from tests.runs.stories import before, events
+from tests.runs.stories import events
 
 SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
 HALF = {"kind": "ras_share", "share": 0.5}
@@ -84,18 +79,6 @@ async def test_every_question_gets_a_row_in_the_benchmarks_order(tmp_path: Path)
     assert versions["systems"]["small/ras"]["planner"] == "small:planner"
 
 
-async def test_no_index_is_opened_for_a_system_that_does_not_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def retriever_of(context: Any) -> Any:
-        raise ConfigurationError("FAISS is not installed")
-
-    monkeypatch.setattr("ras_flow.parts.named.retriever_of", retriever_of)
-    settings, world = config(tmp_path, {"direct": {}, "ras_no_retrieval": {}}), World()
-    report = await ask(settings, tmp_path, world, parts=replace(world.parts, retriever=None))
-    assert [row.outcome.error for one in report.standings for row in one.rows] == [""] * 6
-
-
 async def test_the_same_settings_give_the_same_rows_whatever_runs_at_once(tmp_path: Path) -> None:
     systems = {"single": {}, "ras": {}, "share": {"kind": "ras_share", "shuffle": [1, 2]}}
     found = []
@@ -131,17 +114,6 @@ async def test_variants_pay_for_plans_and_triples_once_and_are_charged_for_them_
             ours, theirs = (dict(row.outcome.usage[role]) for row in (whole, half))
             assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
         assert half.saved_tokens["planner"][0] == half.outcome.usage["planner"]["input_tokens"]
-
-
-async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
-    def plans(world: World) -> int:
-        return sum(call.startswith("plan") for call in world.calls)
-
-    first, same, smaller = World(), World(), World()
-    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
-    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
-    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
-    assert plans(first) == plans(smaller) > plans(same) == 0
 
 
 async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_path: Path) -> None:
@@ -221,47 +193,6 @@ async def test_what_another_system_began_is_not_gone_on_with_as_ras(
         assert system == "ras" or await runs.document(failed.run) == before
 
 
-@pytest.mark.parametrize("edits", [[], [{"op": "plan", "text": "[NO_RETRIEVAL]"}]])
-async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
-    edits: list[dict[str, str]], tmp_path: Path
-) -> None:
-    await run(tmp_path, failing(COUNTRY), {"ras": {}})
-    [failed] = [row for row in rows_of(tmp_path, "ras") if row.outcome.error]
-    parts = replace(World().parts, answerer=ScriptedAnswerer("what another model says"))
-    async with open_runs(tmp_path / "out", builder=wire(parts)) as runs:
-        if edits:
-            step = get_branch(await runs.document(failed.run))["steps"][2]
-            await events(runs.fork(failed.run, step, parse_edits(edits, OPERATIONS)))
-        else:
-            await events(runs.resume(failed.run))
-        assert (await runs.get(failed.run)).state["answer"] == "what another model says"
-    world = World()
-    await run(tmp_path, world, {"ras": {}}, retry=True)
-    assert world.calls == [f"{COUNTRY} 1"]
-    [row] = [row for row in rows_of(tmp_path, "ras") if row.id == failed.id]
-    assert (row.outcome.answer, row.right) == ("Norway", True)
-    assert len(row.outcome.hops) == len(failed.outcome.hops)
-
-
-async def test_what_failed_counts_until_it_is_asked_again(tmp_path: Path) -> None:
-    await run(tmp_path, failing(COUNTRY))
-    await run(tmp_path, World(), {"direct": {}}, retry=True)
-    report = await run(tmp_path, World(), retry=True, limits={"tokens": 1})
-    assert report.ceiling and [len(one.rows) for one in report.standings] == [3, 3, 3]
-    failed = [row.id for one in report.standings for row in one.rows if row.outcome.error]
-    assert failed == ["country"]
-    assert "| ras | 3 | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
-
-
-async def test_what_failed_is_paid_for_once_when_it_is_asked_again(tmp_path: Path) -> None:
-    (tmp_path / "well").mkdir()
-    well = await run(tmp_path / "well", World(), {"ras": {}})
-    tokens = sum(row.outcome.tokens for row in well.standings[0].rows)
-    limits = {"tokens": tokens, "at_once": 1}
-    await run(tmp_path, failing("answer"), {"ras": {}}, limits=limits)
-    assert (await run(tmp_path, World(), {"ras": {}}, retry=True, limits=limits)).finished
-
-
 async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) -> None:
     answers = []
 
@@ -282,60 +213,6 @@ async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) ->
     assert rows[0].saved_tokens["planner"][0] < planned
     with pytest.raises(ConfigurationError, match="top_k: 1, now 2"):
         await run(tmp_path, World(), {"half": HALF})
-
-
-@pytest.mark.parametrize(
-    "mended", [{"question": "Who designed the Harbour Bridge?"}, {"documents": DOCUMENTS[2:]}]
-)
-async def test_a_question_that_is_mended_before_its_answer_is_asked_anew(
-    tmp_path: Path, mended: dict[str, Any]
-) -> None:
-    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": "given_first"}
-    settings = config(tmp_path, {"ras": {}}, benchmarks={"small": table})
-    row = {**QUESTIONS[0], "documents": DOCUMENTS[:1]}
-    write_questions(tmp_path, [row])
-    with pytest.raises(AuthenticationError):
-        await ask(settings, tmp_path, failing("answer", AuthenticationError("refused")))
-    write_questions(tmp_path, [{**row, **mended}])
-    found = await ask(settings, tmp_path, World())
-    whole = await ask(settings, tmp_path / "anew", World())
-    [one], [other] = found.standings[0].rows, whole.standings[0].rows
-    assert one.outcome.hops == other.outcome.hops
-    assert one.outcome.answer == other.outcome.answer
-
-
-@pytest.mark.parametrize(("retrieval", "refused"), [("given", True), ("corpus", False)])
-async def test_answers_that_were_made_from_other_documents_are_not_kept_as_if_from_these(
-    tmp_path: Path, retrieval: str, refused: bool
-) -> None:
-    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": retrieval}
-    settings = config(tmp_path, {"single": {}, "direct": {}}, benchmarks={"small": table})
-    for number, documents in enumerate([DOCUMENTS[:1], DOCUMENTS[2:]]):
-        write_questions(tmp_path, [{**QUESTIONS[2], "documents": documents}])
-        world = World()
-        if number and refused:
-            with pytest.raises(ConfigurationError, match="'harbour' has other documents"):
-                await ask(settings, tmp_path, world)
-        else:
-            assert (await ask(settings, tmp_path, world)).finished
-    assert world.calls == []
-
-
-async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Path) -> None:
-    class Planner(ScriptedPlanner):
-        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-            asked = [one.question == QUESTION and not one.chain for one in requests]
-            return [Reply("[SUBQ] x" if one else "[NO_RETRIEVAL]") for one in asked]
-
-    world = World()
-    systems = config(tmp_path, {"ras": {}, "ras_no_retrieval": {}, "direct": {}})
-    await ask(systems, tmp_path, world, parts=replace(world.parts, planner=Planner([])))
-    found = {row.id: row.measures for row in rows_of(tmp_path, "ras")}
-    assert found["born"]["recall"] > 0
-    nothing = dict.fromkeys(("recall", "all_support", "recall_first_hop", "gold_cited"), 0.0)
-    assert found["country"] == found["harbour"] == nothing
-    for system in ("ras_no_retrieval", "direct"):
-        assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"
 
 
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
@@ -400,21 +277,6 @@ async def test_no_question_is_begun_beyond_a_ceiling(tmp_path: Path, limits: Any
     report = await run(tmp_path, world, prices=prices, limits={"at_once": 1})
     assert report.finished and not report.ceiling
     assert not any(call.startswith(f"answer {QUESTION}") for call in world.calls)
-
-
-async def test_a_ceiling_counts_what_a_system_cost_under_its_name_of_before(tmp_path: Path) -> None:
-    await run(tmp_path, World(), {"direct": {}})
-    world, again = World(), {"again": {"kind": "direct"}}
-    report = await run(tmp_path, world, again, limits={"tokens": 1, "at_once": 1})
-    assert "ceiling" in report.ceiling and not world.calls
-
-
-async def test_what_is_kept_is_not_counted_against_the_ceiling_again(tmp_path: Path) -> None:
-    alone = await run(tmp_path, World(), {"ras": {}})
-    tokens = sum(row.outcome.tokens for row in alone.standings[0].rows)
-    systems = {"ras": {}, **{f"s{n}": HALF for n in range(3)}}
-    report = await run(tmp_path, World(), systems, limits={"tokens": 2 * tokens, "at_once": 1})
-    assert report.finished
 
 
 async def test_other_settings_need_another_folder_or_name(tmp_path: Path) -> None:
@@ -493,21 +355,6 @@ async def test_all_answers_are_judged_together_once_they_are_there(
     assert not path.exists()
 
 
-@pytest.mark.parametrize(
-    ("limit", "error"), [({"limit": 1}, "at least 2"), ({}, r"ras-flow\[mauve\]")]
-)
-async def test_what_could_not_be_judged_in_the_end_is_refused_before_it_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int], error: str
-) -> None:
-    monkeypatch.setitem(FORMS, "jsonl", replace(FORMS["jsonl"], corpus_metrics=("mauve",)))
-    monkeypatch.setitem(sys.modules, "mauve", None)
-    table = {"format": "jsonl", "path": "questions.jsonl", "corpus_metrics": True, **limit}
-    world = World()
-    with pytest.raises(RasFlowError, match=error):
-        await run(tmp_path, world, benchmarks={"small": table})
-    assert world.calls == []
-
-
 async def test_statements_without_titles_are_found_by_their_text(tmp_path: Path) -> None:
     row = {
         "qid": "s1",
@@ -532,24 +379,6 @@ async def test_statements_without_titles_are_found_by_their_text(tmp_path: Path)
     assert loaded.questions[0].support == (Support("Harbour Bridge"), Support("Water"))
 
 
-@pytest.mark.parametrize(("title", "recall"), [("", 1.0), ("Another bridge", 0.0)])
-async def test_support_is_found_by_its_text_where_an_index_has_no_titles(
-    tmp_path: Path, title: str, recall: float
-) -> None:
-    text = "The Harbour Bridge was designed by Leo Fahr."
-    documents = [SourceDocument("a", title, text), SourceDocument("b", "", "Harbour water is wet.")]
-    await CorpusIndex.build(tmp_path / "index", documents, encoder=None)
-    table = {"format": "jsonl", "path": "questions.jsonl", "index": "index", "retriever": "bm25"}
-    settings = config(tmp_path, {"single": {}}, benchmarks={"small": table})
-    support = [{"title": "Harbour Bridge", "text": text}]
-    write_questions(tmp_path, [{**QUESTIONS[2], "answers": ["nobody"], "support": support}])
-    world = World()
-    report = await ask(settings, tmp_path, world, parts=replace(world.parts, retriever=None))
-    [row] = report.standings[0].rows
-    assert row.measures["recall"] == recall
-    assert row.error_class == ("answerer_wrong" if recall else "retrieval_missed")
-
-
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
     seen: list[int] = []
 
@@ -558,17 +387,6 @@ async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
 
     await ask(config(tmp_path, SYSTEMS), tmp_path, World(), progress=progress)
     assert seen == list(range(10))
-
-
-async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path) -> None:
-    await run(tmp_path, World())
-    fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}
-    report = await run(tmp_path, World(), benchmarks=fewer)
-    assert report.finished and [len(one.rows) for one in report.standings] == [1, 1, 1]
-    with open_rows(tmp_path / "out") as rows:
-        assert len(rows.all()) == 9
-        assert len(rows.current()) == 3 and len({row.id for row in rows.current()}) == 1
-    assert "| ras | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
 
 
 async def test_a_question_that_is_another_one_now_is_refused_and_nothing_is_written(
@@ -612,27 +430,6 @@ async def test_what_answers_are_judged_by_may_change_without_asking_again(tmp_pa
             assert (next(iter(row.scores)), "recall" in row.measures) == (metric, recall)
 
 
-async def test_answers_of_before_are_judged_as_they_would_be_today(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as before:
-        before.setattr(judging, "JUDGING", 0)
-        before.setattr(judging, "recall_by_hop", lambda *_: None)
-        await run(tmp_path, World(), {"ras": {}})
-    assert not any("recall" in row.measures for row in rows_of(tmp_path, "ras"))
-    world = World()
-    await run(tmp_path, world, {"ras": {}})
-    assert world.calls == []
-    rows = rows_of(tmp_path, "ras")
-    assert all("recall" in row.measures for row in rows)
-    # Of runs whose steps are gone all stays as it was judged.
-    for file in (tmp_path / "out").glob("runs.sqlite*"):
-        file.unlink()
-    monkeypatch.setattr(asking, "JUDGING", judging.JUDGING + 1)
-    await run(tmp_path, world, {"ras": {}})
-    assert world.calls == [] and rows_of(tmp_path, "ras") == rows
-
-
 class FarFrom:
     """Finds all texts alike, but for those that have this word."""
 
@@ -664,29 +461,18 @@ async def test_what_was_not_given_to_the_answerer_is_no_fault_of_its(tmp_path: P
     assert "not read" in (tmp_path / "out" / "report.md").read_text()
 
 
-async def test_rows_are_judged_by_their_own_steps_whatever_was_forked_from_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("retrieval", "refused"), [("given", True), ("corpus", False)])
+async def test_answers_that_were_made_from_other_documents_are_not_kept_as_if_from_these(
+    tmp_path: Path, retrieval: str, refused: bool
 ) -> None:
-    await run(tmp_path, World(), {"ras": {}})
-    rows = rows_of(tmp_path, "ras")
-    [wrong] = [row for row in rows if not row.right]
-    assert wrong.error_class == "answerer_wrong"
-    async with open_runs(tmp_path / "out", builder=wire(World().parts)) as runs:
-        document = await runs.document(wrong.run)
-        edits = parse_edits(
-            [{"op": "drop_triple", "triple": id} for id in document["triples"]], OPERATIONS
-        )
-        await events(runs.fork(wrong.run, before(document, "answer"), edits))
-    monkeypatch.setattr(judging, "JUDGING", judging.JUDGING + 1)
-    monkeypatch.setattr(asking, "JUDGING", judging.JUDGING)
-    await run(tmp_path, World(), {"ras": {}})
-    assert rows_of(tmp_path, "ras") == [replace(row, judging=judging.JUDGING) for row in rows]
-
-
-async def test_what_was_not_paid_for_is_known_after_a_failure(tmp_path: Path) -> None:
-    systems = {"ras": {}, "half": HALF}
-    await run(tmp_path, failing("answer"), systems, limits={"at_once": 1})
-    saved = [row.saved_tokens for row in rows_of(tmp_path, "half")]
-    assert saved[0]["planner"][0] > 0
-    await run(tmp_path, World(), systems, retry=True)
-    assert [row.saved_tokens for row in rows_of(tmp_path, "half")] == saved
+    table = {"format": "jsonl", "path": "questions.jsonl", "retrieval": retrieval}
+    settings = config(tmp_path, {"single": {}, "direct": {}}, benchmarks={"small": table})
+    for number, documents in enumerate([DOCUMENTS[:1], DOCUMENTS[2:]]):
+        write_questions(tmp_path, [{**QUESTIONS[2], "documents": documents}])
+        world = World()
+        if number and refused:
+            with pytest.raises(ConfigurationError, match="'harbour' has other documents"):
+                await ask(settings, tmp_path, world)
+        else:
+            assert (await ask(settings, tmp_path, world)).finished
+    assert world.calls == []

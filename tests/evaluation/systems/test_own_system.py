@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow import Context, RasState
 from ras_flow.builder import METADATA
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.systems import Ingredients, find_system
-from ras_flow.evaluation.systems.loop import Thought, build_loop
-from ras_flow.parts import Reply
 from ras_flow.runs import open_runs
 from ras_flow.runs.databases.sqlite import open_saver
 from ras_flow.runs.reading import get_branch
@@ -156,22 +153,6 @@ async def test_a_registered_system_is_asked_as_it_is(
     async with open_saver(tmp_path / "out") as saver:
         saved = [one async for one in saver.alist(None)]
     assert {one.metadata[METADATA] for one in saved} == {"noted"}  # type: ignore[typeddict-item]
-
-
-async def test_a_step_of_several_calls_is_charged_for_each() -> None:
-    class Twice:
-        async def think(self, state: RasState, context: Context) -> Thought:
-            if state["hops"]:
-                return Thought("SUFFICIENT", reply=Reply("known already", calls=0))
-            return Thought("SUBQ", search="Narvik", reply=Reply("after two tries", 40, 8, calls=2))
-
-        async def answer(self, state: RasState, context: Context) -> Reply:
-            return Reply("Norway", 60, 3, calls=3)
-
-    graph = build_loop(Twice(), World().parts).compile()
-    result = await graph.ainvoke({"question": "In which country is Narvik?"})
-    calls = {step: use["calls"] for step, use in result["usage"].items() if step[0] != "r"}
-    assert calls == {"plan:0": 2, "plan:1": 0, "answer": 3}
 
 
 async def test_a_run_of_a_graph_with_channels_of_its_own_is_shown_as_the_others(

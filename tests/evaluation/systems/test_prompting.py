@@ -13,7 +13,6 @@ from ras_flow.testing import ScriptedModel
 QUESTION = Block("Question: what is the capital?")
 SMALL = [Passage(id=f"{i}", title=f"P{i}", text="Paris is the capital.") for i in range(4)]
 LONG = Passage(id="l", title="Long one", text="France is a country. " * 500)
-NOTES = Block("Notes: " + "x " * 500, rank=0)
 
 
 def in_room(room: int, blocks: list[Block]) -> tuple[str, int]:
@@ -41,10 +40,3 @@ def test_a_passage_larger_than_the_window_leaves_the_others_in_and_is_shortened(
     assert lost == 1
     # No word of it fits next to the others.
     assert in_room(33, blocks) == ("\n".join(block.text for block in blocks[1:]), 1)
-
-
-def test_of_passages_larger_than_the_window_the_best_is_shortened_and_notes_go() -> None:
-    other = Passage(id="o", title="Other", text="Spain is a country. " * 500)
-    text, lost = in_room(15, [NOTES, *passage_blocks([LONG, other]), QUESTION])
-    assert text == f"[Long one] France is a country. France is\n{QUESTION.text}"
-    assert lost == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -194,18 +194,6 @@ async def test_given_documents_are_read_without_a_search_where_that_is_the_task(
     assert "She was born in Narvik" in model.prompts[0][-1]["content"]
 
 
-@pytest.mark.parametrize("kind", ["single", "react", "self_ask", "ircot", "sure"])
-async def test_a_long_answer_is_a_text_of_its_own(kind: str) -> None:
-    model = ScriptedModel(REPLIES[kind])
-    result = await ask(build(kind, model, settings={"task": "explain"}, top_k=4))
-    if kind == "sure":
-        assert result["answer"] == "for Narvik", "the summary of the best candidate"
-        return
-    # The last call is that of the answer, with the instruction and the room of a long one.
-    assert model.limits[-1] == 300
-    assert "Explain the answer" in model.prompts[-1][-1]["content"]
-
-
 async def test_passages_that_do_not_fit_are_left_out_from_the_end_and_the_question_stays() -> None:
     model = ScriptedModel(REPLIES["single"], window=400)
     whole = await ask(build("single", model, top_k=4))
@@ -229,52 +217,6 @@ async def test_an_answer_that_is_cut_off_is_told(kind: str) -> None:
     result = await ask(build(kind, Limited(lambda text: "Narvik is a town in"), top_k=4))
     [warning] = result["warnings"]
     assert "limit of new tokens" in warning
-
-
-async def test_react_forgets_old_passages_before_new_ones() -> None:
-    documents = [
-        {"title": f"Bridge {n}", "text": f"The bridge number {n} is long. {'word ' * 40}"}
-        for n in range(5)
-    ]
-    steps = iter(f"Action: Search[number {n}]" for n in range(5))
-    model = ScriptedModel(lambda text: next(steps, "Action: Finish[x]"), window=420)
-    await ask(build("react", model, retriever=ListRetriever(documents)))
-    last = model.prompts[-1][-1]["content"]
-    assert "[Bridge 4]" in last and "[Bridge 0]" not in last
-    assert "Search[number 0]" in last
-
-
-@pytest.mark.parametrize("kind", list(SEARCH))
-async def test_the_last_answer_is_read_from_the_newest_passages(kind: str) -> None:
-    documents = [
-        {"title": f"Bridge {n}{part}", "text": f"The number{n} bridge{part}. {'word ' * 40}"}
-        for n in range(3)
-        for part in "ab"
-    ]
-    # IRCoT's first search is the question itself.
-    hops = 4 if kind == "ircot" else 3
-    steps = iter(SEARCH[kind].format(f"number{n}") for n in range(3))
-    model = ScriptedModel(lambda text: next(steps, "x"), window=360)
-    retriever = ListRetriever(documents)
-    graph = build(kind, model, retriever=retriever, top_k=2, settings={"max_hops": hops})
-    result = await ask(graph)
-    assert (result["stop_reason"], result["answer"]) == ("max_hops", "x")
-    said = model.prompts[-1][-1]["content"]
-    assert "[Bridge 2a]" in said and "[Bridge 2b]" in said
-    assert "[Bridge 0a]" not in said and "[Bridge 1b]" not in said
-
-
-async def test_a_passage_found_again_is_as_new_as_its_last_search() -> None:
-    documents = [
-        {"title": f"Bridge {n}", "text": f"The number{n} bridge. {'word ' * 100}"} for n in range(2)
-    ]
-    steps = iter(f"Action: Search[{search}]" for search in ("number0", "number1", "number0 bridge"))
-    model = ScriptedModel(lambda text: next(steps, "x"), window=360)
-    graph = build("react", model, retriever=ListRetriever(documents), settings={"max_hops": 3})
-    first, _, last = (hop["passages"] for hop in (await ask(graph))["hops"])
-    assert first == last
-    said = model.prompts[-1][-1]["content"]
-    assert "[Bridge 0]" in said and "[Bridge 1]" not in said
 
 
 async def test_a_reader_that_fails_after_a_hop_leaves_the_answer_to_what_was_found() -> None:
@@ -372,37 +314,3 @@ async def test_react_searches_for_its_action_not_for_what_its_thought_tells() ->
     result = await ask(build("react", model))
     assert (result["answer"], len(model.prompts)) == ("Narvik", 3)
     assert f"{thought}\nAction: Search[Where" in model.prompts[-1][-1]["content"]
-
-
-async def test_ircot_reads_a_reply_that_begins_with_newlines() -> None:
-    result = await ask(build("ircot", ScriptedModel(lambda text: " \n\n" + ircot(text))))
-    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
-    assert [hop["subquery"] for hop in result["hops"]][1:] == ["She was Mira Lund, an engineer."]
-
-
-@pytest.mark.parametrize("kind", ["react", "self_ask", "ircot"])
-async def test_no_step_ends_at_the_newline_that_it_may_begin_with(kind: str) -> None:
-    """A server takes the stop strings by the letter, so that nothing would come back."""
-    stops: list[str] = []
-
-    class Listener(ScriptedModel):
-        async def generate(self, *args: Any, stop: Sequence[str] = (), **more: Any) -> Any:
-            stops.extend(stop)
-            return await super().generate(*args, stop=stop, **more)
-
-    await ask(build(kind, Listener(REPLIES[kind])))
-    assert stops and all(string.strip() for string in stops)
-
-
-async def test_self_ask_forgets_no_answer_whose_follow_up_is_refused() -> None:
-    def again(text: str) -> str:
-        if "could not be used" in text:
-            return "Follow up: Where was Mira Lund born?"
-        if "designed by Mira Lund" in text:
-            return "Intermediate answer: Mira Lund\nFollow up: Who designed the Aurora Bridge?"
-        return self_ask(text)
-
-    model = ScriptedModel(again)
-    await ask(build("self_ask", model))
-    known = "Follow up: Who designed the Aurora Bridge?\nIntermediate answer: Mira Lund"
-    assert known in model.prompts[-1][-1]["content"]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.errors import ModelUnavailableError
 from ras_flow.formats.triples import Spo
-from ras_flow.parts import AnswerRequest, ChainLink, Extraction, Extractor, PlanRequest
+from ras_flow.parts import ChainLink, Extraction, Extractor, PlanRequest
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import HashEncoder, MappingExtractor
 from ras_flow.training.data.records import Record, read_records
@@ -178,25 +178,6 @@ async def test_the_teacher_knows_no_more_than_what_is_read(mix: Path) -> None:
     assert 0 < sufficient < len(plans)
 
 
-async def test_answers_read_the_passages_that_a_run_shows_beside_the_triples(mix: Path) -> None:
-    blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
-    records = await play(mix, blind, answer_passages=1)
-    plans = [record for record in records if record["task"] == "plan"]
-    assert not any("passages" in link for record in plans for link in record["chain"])
-    learnt = 0
-    for number in range(COUNT):
-        answers = [record for record in of(records, number) if record["task"] == "answer"]
-        for record in answers:
-            shown = [link["passages"] for link in record["chain"]]
-            assert all(len(passages) == 1 for passages in shown)
-            # No triple says when anyone was born: a passage must.
-            said = {title: text for [(title, text)] in shown}
-            assert f"(born {number} May 1921)" in said[f"Aino{number} Laine{number}"]
-            assert record["target"] == {"answer": f"{number} May 1921"}
-        learnt += len(answers)
-    assert learnt
-
-
 async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix: Path) -> None:
     # Of a comparison it is not known which facts it takes: only that some stand in its sentences.
     verdict = HOTPOT | {"_id": "h2", "answer": "yes", "question": "Do both Lindau and Oulu exist?"}
@@ -210,18 +191,6 @@ async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix
     )
 
 
-async def test_what_the_extractor_misses_is_asked_in_all_ways_and_never_sufficient(
-    mix: Path,
-) -> None:
-    blind = {title: said for title, said in SAID.items() if not title.startswith("Aino")}
-    records = [one for one in await play(mix, blind) if one["source"] == "2wiki"]
-    assert {record["target"].get("label") for record in records} == {"SUBQ"}
-    asked = [record["target"]["subquery"] for record in of(records, 3)]
-    assert len(asked) == len(set(asked))
-    assert [subquery for subquery in asked if "Aino3 Laine3" in subquery] == asked[1:]
-    assert 3 <= len(asked) <= 4
-
-
 def test_training_never_shows_a_passage_of_a_held_out_question(played: list[Record]) -> None:
     split: dict[str, Split] = {record["question"]: record["split"] for record in played}
     held = {n for n in range(COUNT) if split[film(n)["question"]] != "train"}
@@ -231,16 +200,6 @@ def test_training_never_shows_a_passage_of_a_held_out_question(played: list[Reco
     }
     assert subjects
     assert not subjects & {title for number in held for title in extracted(number)}
-
-
-async def test_what_was_extracted_is_not_extracted_again(mix: Path) -> None:
-    store, extractor = InMemoryStore(), MappingExtractor(SAID)
-    first = await play(mix, extractor=extractor, store=store)
-    usage = json.loads((mix.parent / "out" / "stats.json").read_text())["usage"]["extract"]
-    assert extractor.calls and usage["calls"] > 0
-    extractor = MappingExtractor(SAID)
-    assert await play(mix, extractor=extractor, store=store) == first
-    assert extractor.calls == []
 
 
 async def test_questions_whose_passages_fail_are_left_out_and_counted(mix: Path) -> None:
@@ -253,35 +212,6 @@ async def test_questions_whose_passages_fail_are_left_out_and_counted(mix: Path)
     with pytest.raises(ModelUnavailableError, match="timeout"):
         await play(mix, extractor=Failing(""))
     assert written(mix) == records
-
-
-async def test_another_build_for_the_folder_is_refused_before_it_begins(mix: Path) -> None:
-    second = MappingExtractor(SAID)
-
-    class Meanwhile(MappingExtractor):
-        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-            with pytest.raises(ConfigurationError, match="Another build"):
-                await play(mix, extractor=second)
-            return await super().extract(passages)
-
-    assert await play(mix, extractor=Meanwhile(SAID))
-    assert second.calls == []
-
-
-async def test_a_limit_takes_a_part_of_what_a_larger_one_takes(mix: Path) -> None:
-    few = {one["question"] for one in await play(mix, limit=2) if one["split"] == "train"}
-    more = {one["question"] for one in await play(mix, limit=5) if one["split"] == "train"}
-    assert (len(few), len(more)) == (2, 5)
-    assert few < more
-
-
-async def test_what_cannot_be_played_is_refused(mix: Path) -> None:
-    with pytest.raises(ConfigurationError, match="limit = 0"):
-        await play(mix, limit=0)
-    write_lines(mix.parent / "hotpot.jsonl", HOTPOT | {"answer": "yes"})
-    mix.write_text('[[source]]\nfile = "hotpot.jsonl"')
-    with pytest.raises(InputError, match="no question to play"):
-        await play(mix)
 
 
 PLACE = Case(
@@ -320,22 +250,6 @@ async def test_a_fact_is_told_by_a_triple_of_its_names(triple: Spo, enough: bool
     await teacher.plan([PlanRequest(PLACE.question)])
     [reply] = await teacher.plan([PlanRequest(PLACE.question, graph(triple))])
     assert (reply.text == "[SUFFICIENT]") == enough
-
-
-async def test_the_answer_is_spelled_as_in_the_graph() -> None:
-    teacher = Teacher(PLACE, "train")
-    chain = graph(("Meydan", "village in", "IRAN"))
-    assert (await teacher.answer([AnswerRequest(PLACE.question, chain)]))[0].text == "IRAN"
-    assert teacher.records[-1]["target"] == {"answer": "IRAN"}
-
-
-async def test_an_answer_is_learnt_where_the_graph_has_it() -> None:
-    teacher = Teacher(PLACE, "train")
-    await teacher.answer([AnswerRequest(PLACE.question, graph(("Fars", "in", "Persia")))])
-    assert teacher.records == []
-    # Not the fact, but the answer: where a run ends here, it is what has to be chosen.
-    await teacher.answer([AnswerRequest(PLACE.question, graph(("Fars", "in", "Iran")))])
-    assert [record["target"] for record in teacher.records] == [{"answer": "Iran"}]
 
 
 def test_the_command_goes_on_where_it_was(mix: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.settings.tasks import TASKS
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.sources import UNUSED, read_cases
-from recipes.graph_llm.sources.texts import Texts, read_pages
 from tests.training.data import examples as e
 from tests.training.data.examples import write_lines, write_list
 
@@ -37,23 +36,6 @@ def test_2wiki_as_published(tmp_path: Path) -> None:
     assert [page.title for page in case.context] == ["Northern Light", "Pier House"]
 
 
-def test_2wiki_names_a_subject_as_the_earlier_triple_does(tmp_path: Path) -> None:
-    case = only(write_lines(tmp_path / "2wiki.jsonl", e.WIKI2_SHARED))
-    assert asked(case) == [
-        "Who directed Salt Road?",
-        "Who directed Northern Light?",
-        "When was Aino Laine born?",
-        "When was Ove Dahl born?",
-    ]
-    assert [step.needs for step in case.steps] == [(), (), (0,), (1,)]
-
-
-def test_2wiki_takes_the_human_decomposition(tmp_path: Path) -> None:
-    row = e.WIKI2 | {"decomp": [{"q": "Whose film is Salt Road?"}, {"q": "When was she born?"}]}
-    case = only(write_lines(tmp_path / "2wiki.jsonl", row))
-    assert asked(case) == ["Whose film is Salt Road?", "When was she born?"]
-
-
 def test_musique_as_published(tmp_path: Path) -> None:
     case = only(write_lines(tmp_path / "musique.jsonl", e.MUSIQUE))
     assert asked(case) == ["Who distributed Salt Road?", "Who founded Halden Pictures?"]
@@ -61,25 +43,6 @@ def test_musique_as_published(tmp_path: Path) -> None:
     # The triple of the paragraph, as extracted, not one made of question and answer.
     assert case.steps[1].facts == (("Halden Pictures", "was founded by", "Ingrid Moe in 1931"),)
     assert [page.title for page in case.context] == ["Oulu"]
-
-
-def test_musique_without_paragraphs_and_without_answer(tmp_path: Path) -> None:
-    bare = {
-        "id": "m",
-        "question": e.MUSIQUE["question"],
-        "answer": "Ingrid Moe",
-        "decomp": [
-            {"q": "Salt Road >> distributed by", "a": "Halden Pictures", "doc_id": "Salt Road_0"},
-            {"q": "#1 >> founded by", "a": "Ingrid Moe", "doc_id": "Halden Pictures_3"},
-        ],
-    }
-    case = only(write_lines(tmp_path / "a.jsonl", bare))
-    assert case.steps[1].facts == (("Halden Pictures", "founded by", "Ingrid Moe"),)
-    parts = [dict(part) for part in e.MUSIQUE["question_decomposition"]]
-    parts[1]["paragraph_support_idx"] = None
-    row = e.MUSIQUE | {"answerable": False, "question_decomposition": parts}
-    case = only(write_lines(tmp_path / "b.jsonl", row))
-    assert [step.missing for step in case.steps] == [False, True]
 
 
 def test_hotpotqa_as_published_and_with_a_document_missing(tmp_path: Path) -> None:
@@ -95,36 +58,6 @@ def test_hotpotqa_as_published_and_with_a_document_missing(tmp_path: Path) -> No
     row = e.HOTPOT | {"context": [doc for doc in e.HOTPOT["context"] if doc[0] != "Lindau"]}
     case = only(write_list(tmp_path / "missing.json", row))
     assert [step.missing for step in case.steps] == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("sentences", "answer"),
-    [
-        # The first sentence alone has the answer, the first does not lead to the second, nothing
-        # says yes.
-        (["Clara Novak was born in Lindau on the River Aach."], "River Aach"),
-        (["Clara Novak was a violinist."], "River Aach"),
-        (["Clara Novak was a violinist who was born in Lindau."], "yes"),
-    ],
-)
-def test_hotpotqa_has_no_short_facts_but_for_chains(
-    tmp_path: Path, sentences: list[str], answer: str
-) -> None:
-    context = [["Clara Novak", sentences], *e.HOTPOT["context"][:1]]
-    row = e.HOTPOT | {"context": context, "answer": answer}
-    case = only(write_list(tmp_path / "hotpot.json", row))
-    assert asked(case) == ["What is known about Clara Novak?", ""]
-    assert [step.short for step in case.steps] == [(), ()]
-
-
-def test_hotpotqa_with_human_steps(tmp_path: Path) -> None:
-    row = e.HOTPOT | {"qdmr": ["the town where Clara Novak was born", "river through #1"]}
-    case = only(write_list(tmp_path / "hotpot.json", row))
-    assert asked(case) == [
-        "What is the town where Clara Novak was born?",
-        "What is the river through Lindau?",
-    ]
-    assert case.steps[1].needs == (0,)
 
 
 def test_strategyqa(tmp_path: Path) -> None:
@@ -284,17 +217,6 @@ def test_rows_of_which_there_is_no_question_are_counted(tmp_path: Path) -> None:
     assert dropped == {UNUSED: 3}
 
 
-def test_half_characters_of_a_file_are_replaced(tmp_path: Path) -> None:
-    half = json.loads(json.dumps(e.HOTPOT).replace("Clara Novak was", "Clara Novak\\ud83d was"))
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps(half))
-    [case] = read_cases(path)
-    assert "Clara Novak\ufffd was" in " ".join(step.page.text for step in case.steps)
-    path.write_text(json.dumps({"text": "x", "triples": [["Aino\ud800", "born", "1921"]]}))
-    [page] = read_pages(path)
-    assert page.triples == (("Aino\ufffd", "born", "1921"),)
-
-
 STEP = {"question": "q", "answer": "x", "paragraph_support_idx": "0"}
 
 
@@ -316,33 +238,3 @@ def test_a_wrong_row_is_told_by_file_line_and_field(
     path = write_lines(tmp_path / "data.jsonl", row, row | {field: value})
     with pytest.raises(InputError, match=rf"data\.jsonl:2:{place}: "):
         list(read_cases(path))
-
-
-def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a\.jsonl:1: .*PathQuestion"):
-        only(write_lines(tmp_path / "a.jsonl", {"text": "x"}))
-    empty = tmp_path / "c.jsonl"
-    empty.write_text("")
-    with pytest.raises(InputError, match="is empty"):
-        only(empty)
-    with pytest.raises(ConfigurationError, match="leave out `kb`"):
-        only(write_lines(tmp_path / "e.jsonl", e.WIKI2), kb=tmp_path)
-
-
-def test_a_better_extraction_of_a_text_is_used(tmp_path: Path) -> None:
-    text = "Aino Laine (born 3 May 1921) was a Finnish director."
-    triples = [["Aino Laine", "citizenship", "Finland"]]
-    path = write_lines(
-        tmp_path / "texts.jsonl",
-        {"src": "good", "title": "Aino Laine", "text": text, "triples": triples},
-        {"src": "bad", "text": "Never read.", "triples": [["a", "b", "c"]]},
-    )
-    [page] = read_pages(path, ["good"])
-    with pytest.raises(InputError, match=r"no passage whose `src` is 'god', .* are .*'good'"):
-        list(read_pages(path, ["good", "god"]))
-    assert page.triples == (("Aino Laine", "citizenship", "Finland"),)
-    texts = Texts({page.text: page.triples})
-    case = only(write_list(tmp_path / "2wiki.json", e.WIKI2), texts=texts)
-    assert ("Aino Laine", "citizenship", "Finland") in case.steps[1].page.triples
-    with pytest.raises(InputError, match="passages are objects"):
-        list(read_pages(write_lines(tmp_path / "x.jsonl", e.FEVER)))

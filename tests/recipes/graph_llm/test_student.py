@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,36 +98,6 @@ async def test_the_planner_is_followed_and_the_teacher_recorded() -> None:
     assert all("/played-by-script/" in record["id"] for record in game.teacher.records[1:])
 
 
-async def test_a_step_counts_as_asked_where_the_planner_is_followed() -> None:
-    sides = replace(CASE, steps=(CASE.steps[0], replace(CASE.steps[1], needs=())))
-    teacher = Teacher(sides, "train")
-    student = Student(ScriptedPlanner(["[SUBQ] Where is Oulu?", "[SUBQ] Who is Aino?"]), teacher)
-    for hops in ((), (FIRST,), (FIRST, ("Where is Oulu?", [OTHER]))):
-        await student.plan([request(*hops)])
-    # The first step was the planner's turn; the other was not asked for yet.
-    assert [record["target"] for record in teacher.records[1:]] == [subq(WHO), subq(WHEN)]
-
-
-@pytest.mark.parametrize(
-    "plan",
-    [
-        "[SUFFICIENT]",
-        "[SUBQ] ?!",
-        "",
-        f"[SUBQ] {WHO}",
-        f"[SUBQ] {QUESTION.lower().replace('the ', '')}",
-    ],
-)
-async def test_a_run_goes_on_by_the_teacher_where_the_planner_has_no_new_subquery(
-    plan: str,
-) -> None:
-    game = Game(plan)
-    await game.at()
-    assert await game.at(FIRST) == f"[SUBQ] {WHO}"
-    await game.at(FIRST, (WHO, [OTHER]))
-    assert game.recorded[1:] == [subq(WHO), subq(WHO_ELSE)]
-
-
 async def test_an_overdue_stop_is_recorded_and_the_planner_followed() -> None:
     game = Game("[SUBQ] Where is Oulu?", "[SUBQ] Who is Aino?", "[SUFFICIENT]")
     await game.at()
@@ -139,24 +108,6 @@ async def test_an_overdue_stop_is_recorded_and_the_planner_followed() -> None:
         asked.append((subquery, []))
     assert await game.at(*asked) == "[SUFFICIENT]"
     assert game.recorded[1:] == [{"label": "SUFFICIENT"}] * 3
-
-
-@pytest.mark.parametrize("plan", ["[NO_RETRIEVAL]", f"[SUBQ] {QUESTION}"])
-async def test_a_run_ends_where_the_graph_suffices_and_nothing_new_is_asked(plan: str) -> None:
-    game = Game(plan)
-    await game.at()
-    assert await game.at((QUESTION, [DIRECTOR, BORN])) == "[SUFFICIENT]"
-    assert game.recorded[1:] == [{"label": "SUFFICIENT"}]
-
-
-async def test_a_run_ends_where_the_teacher_has_no_plan_left() -> None:
-    game = Game("", "", "[SUBQ] Where is Oulu?")
-    await game.at()
-    await game.at(FIRST)
-    await game.at(FIRST, (WHO, []))
-    assert await game.at(FIRST, (WHO, []), (WHO_ELSE, [])) == "[SUFFICIENT]"
-    assert game.recorded[1:] == [subq(WHO), subq(WHO_ELSE)]
-    assert len(game.planner.requests) == 2
 
 
 class Wanderer(ScriptedPlanner):

@@ -10,9 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ras_flow.parts import Extraction
-from ras_flow.training.triples.examples import read_examples
 from recipes.__main__ import app
-from recipes.triples.cleaning import clean
 from tests.cli.command import recipe
 from tests.cli.model import Model
 from tests.graph.world import DOCUMENTS
@@ -84,21 +82,6 @@ def test_labels_are_completed_for_what_is_not_held_out(
     rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
     assert [row["title"] for row in rows] == left
     assert len(worker.asked) == len(left), "what is held out is not even extracted"
-
-
-def test_cleaned_texts_are_read_as_they_were_made(tmp_path: Path) -> None:
-    rough = [
-        sentence("Ann Lund was born in Oslo.", ["Ann Lund", "born_in", "oslo"]),
-        sentence("She met Bo Dahl in Molde and Moss.", ["She", "met", "Bo Dahl"], title="Ann"),
-        sentence("It is cold.", ["it", "is", "cold"]),
-    ]
-    files = [write_rows(tmp_path / f"{n}.jsonl", [row]) for n, row in enumerate(rough)]
-    out = tmp_path / "clean" / "texts.jsonl"
-    done = run_cli("clean-triples", *files, "--out", out, "--seed", "5")
-    assert (done.exit_code, done.stdout) == (0, f"{out}: 2 of 3 texts\n")
-    kept = list(read_examples(out))
-    assert kept == clean([one for file in files for one in read_examples(file)], seed=5)
-    assert [one.complete for one in kept] == [True, False]
 
 
 def test_each_rule_is_measured_on_kept_outputs(

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.datasets.facts import FactPassage, holds
-from ras_flow.errors import ConfigurationError, InputError, ModelResponseError
+from ras_flow.errors import ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage, make_passage
-from ras_flow.training.lock import writer_lock
 from ras_flow.training.triples.examples import read_examples
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, completed, facts_of_corpus
@@ -67,16 +66,6 @@ def test_facts_are_found_in_the_passages_that_state_them(corpus: Path, questions
     assert titles(found) == ["Salt Road (film)", "Aino Laine", "Leda Koskinen"]
     assert found[0].facts == (("Salt Road", "director", "Aino Laine"),)
     assert [fact[2] for fact in found[1].facts] == ["Oulu", "Turku"]
-
-
-def test_files_that_do_not_fit_are_named(corpus: Path, questions: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="states a fact of .*questions.* that is not held out"):
-        facts_of_corpus(corpus, questions, most_words=2)
-    with pytest.raises(InputError, match=r"questions\.jsonl:1:seen: expected true or false"):
-        facts_of_corpus(corpus, questions, held_out_if="seen")
-    wrong = write_rows(tmp_path / "wrong.jsonl", [{"title": "Oulu"}])
-    with pytest.raises(InputError, match=r"wrong\.jsonl:1:text"):
-        facts_of_corpus(wrong, questions)
 
 
 def test_a_missing_fact_is_added_and_repetitions_go() -> None:
@@ -137,25 +126,6 @@ async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_
     assert again.asked == [SALT_ROAD], "only what failed"
     first, died = clean(read_examples(out))[0].triples
     assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
-
-
-async def test_two_at_once_do_not_ask_about_the_same_passages(
-    corpus: Path, questions: Path, tmp_path: Path
-) -> None:
-    out, second = tmp_path / "completed.jsonl", Worker(born)
-    with writer_lock(out), pytest.raises(ConfigurationError, match="Another completion writes to"):
-        await complete(facts_of_corpus(corpus, questions), second, out)
-    assert second.asked == []
-
-
-@pytest.mark.parametrize("name", [".", "corpus.jsonl.gz", "corpus.jsonl.gz/out"])
-async def test_only_a_new_file_is_written(
-    corpus: Path, questions: Path, tmp_path: Path, name: str
-) -> None:
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError):
-        await complete(facts_of_corpus(corpus, questions), Worker(born), tmp_path / name)
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 async def test_passages_that_fail_are_told_and_the_file_of_before_kept(

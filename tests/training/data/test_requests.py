@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ras_flow.formats.history import format_history
 from ras_flow.formats.plan import parse_plan
 from ras_flow.parts import AnswerRequest, PlanRequest
-from ras_flow.settings.tasks import TASKS
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_graph, as_request, target_text
@@ -60,12 +57,3 @@ def test_a_record_is_asked_as_at_inference() -> None:
     request = as_request(record(chain=[{"subquery": Q, "triples": [], "passages": passages}]))
     text = format_history(request.question, request.chain).text
     assert "Salt Road| Salt Road is a drama." in text and "(S>" not in text
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_an_answer_may_be_as_long_as_in_a_run_of_its_task(name: str) -> None:
-    task = TASKS[name]
-    request = as_request({**ANSWER, "instruction": task.instruction})
-    assert isinstance(request, AnswerRequest)
-    assert request.max_new_tokens == task.max_answer_tokens
-    assert request.instruction == task.instruction

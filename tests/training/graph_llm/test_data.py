@@ -85,9 +85,3 @@ def test_a_half_replaced_data_set_is_refused(base: Path, unbroken: Path, tmp_pat
     ):
         with pytest.raises(InputError, match="set is not a complete data set"):
             use()
-
-
-def test_a_few_records_of_one_task_can_be_learnt(base: Path, data: Path) -> None:
-    few = load_data(config(base, data={"most": 3}, model={"task": "answer"}), data)
-    assert [one.record["task"] for one in few.train] == ["answer"] * 3
-    assert {one.record["task"] for one in few.dev} == {"answer"}

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from ras_flow.errors import ConfigurationError
 from ras_flow.indexes.queries import check_queries
 from ras_flow.parts import Generation, Message, ScoredPassage
 from ras_flow.testing import ListRetriever
-from ras_flow.training.graph_llm.data import load_data
 from ras_flow.training.graph_llm.evaluate import (
-    evaluate,
     evaluate_graph_llm,
     evaluate_language_model,
 )
@@ -22,7 +17,7 @@ from ras_flow.training.graph_llm.next_passage import NextPassage, find_next
 from ras_flow.training.graph_llm.scores import LATER
 from tests.graph_llm.test_nearest import SharedWords
 from tests.graph_llm.tiny import build
-from tests.training.graph_llm.samples import config, record, records, write_set
+from tests.training.graph_llm.samples import record, records
 
 
 class Canned:
@@ -57,23 +52,6 @@ async def test_a_language_model_is_measured_as_a_graph_llm_is() -> None:
     assert (later.records, later.labels) == (4, {"SUBQ -> SUBQ": 2, "SUFFICIENT -> SUFFICIENT": 2})
     assert (answers.records, answers.right, answers.f1) == (2, 1, 1.0)
     assert measures.texts[3] == "Narvik"
-
-
-def test_a_name_that_is_no_folder_is_a_model(tmp_path: object, base: object, data: object) -> None:
-    with pytest.raises(ConfigurationError, match="nonesuch"):
-        evaluate(config(base), "nonesuch:model", data=data)  # type: ignore[arg-type]
-
-
-def test_a_set_that_is_named_twice_is_learnt_twice_and_measured_once(
-    base: Path, tmp_path: Path
-) -> None:
-    write_set(tmp_path / "set", records(2), records(4)[8:])
-    first, second = (
-        load_data(config(base, data={"sets": ("set",) * times}, watch={"records": 100}), tmp_path)
-        for times in (1, 2)
-    )
-    assert second.train == first.train * 2
-    assert second.dev == first.dev and len(first.dev) == 8
 
 
 def test_records_are_read_as_the_model_reads_its_runs(base: Path) -> None:

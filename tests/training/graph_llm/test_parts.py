@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -13,26 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.errors import ConfigurationError, InputError, RunError
+from ras_flow.errors import RunError
 from ras_flow.graph_llm.attributes import attribute_graph
-from ras_flow.graph_llm.collate import Collator
 from ras_flow.graph_llm.manifest import read_manifest
-from ras_flow.graph_llm.prompt import PromptFormatter
-from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.support.validation import read_toml
 from ras_flow.testing import HashEncoder
 from ras_flow.training.data.requests import as_graph
-from ras_flow.training.graph_llm import vectors
 from ras_flow.training.graph_llm.config import MixSettings, TrainingConfig
 from ras_flow.training.graph_llm.examples import Examples
-from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
+from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
-from ras_flow.training.graph_llm.placed import Placed, sample
-from tests.training.graph_llm.samples import ENCODER, config, records
+from ras_flow.training.graph_llm.placed import Placed
+from tests.training.graph_llm.samples import ENCODER, records
 
 ROWS: list[Any] = records(10)
 
@@ -58,23 +52,6 @@ def test_each_kind_is_seen_as_often_as_the_mix_says(
     assert len(order) == len(drawn) and epoch(order, number) == drawn
 
 
-def test_only_the_plan_that_asks_the_question_counts_as_a_first_one() -> None:
-    first, later = ROWS[:2]
-    known = {**first, "target": {"label": "NO_RETRIEVAL"}}
-    assert first["target"]["label"] == later["target"]["label"] == "SUBQ" and later["chain"]
-    assert [kind_of(row) for row in (first, later, known)] == ["first_subq", "plan", "plan"]
-
-
-def test_what_is_sampled_down_is_seen_in_time() -> None:
-    order = mixed(first_subq=0.3, plan=0, answer=0)
-    epochs = [epoch(order, number) for number in range(4)]
-    assert [len(one) for one in epochs] == [3, 3, 3, 3]
-    assert len({at for one in epochs for at in one}) == 10
-    assert epochs[0] != epochs[1]
-    assert [epoch(mixed(first_subq=0.3, plan=0, answer=0), n) for n in range(4)] == epochs
-    assert epoch(mixed(first_subq=0.3, plan=0, answer=0, seed=2), 0) != epochs[0]
-
-
 def test_records_of_a_step_are_of_like_length() -> None:
     """Less is padded; the shortest and the longest are hundreds apart."""
     lengths = [(at * 17) % 40 * 10 for at in range(40)]
@@ -93,11 +70,6 @@ def test_temperature_evens_out_sources() -> None:
     assert answers[1] == (16, 1)
     assert 1 < answers[2][1] < answers[1e6][1] and answers[2][0] > answers[1e6][0]
     assert answers[1e6][0] == answers[1e6][1]
-
-
-def test_a_mix_of_nothing_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="no record to train on"):
-        mixed(plan=0, answer=0, first_subq=0)
 
 
 def test_graphs_are_those_of_inference(tmp_path: Path) -> None:
@@ -141,29 +113,6 @@ def test_each_text_is_embedded_once_and_kept_on_disk(tmp_path: Path) -> None:
     assert sorted(other.asked) == sorted(first.asked)
 
 
-def test_vectors_that_were_embedded_before_a_failure_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Failing(Counting):
-        async def encode(self, texts: Any) -> Any:
-            if len(self.asked) > 2:
-                raise MemoryError
-            return await super().encode(texts)
-
-    monkeypatch.setattr(vectors, "AT_ONCE", 2)
-    first, second = Failing(), Counting()
-    with pytest.raises(MemoryError):
-        build_graphs(ROWS, first, tmp_path)
-    build_graphs(ROWS, second, tmp_path)
-    assert len(first.asked) == 4 and not {*first.asked} & {*second.asked}
-
-
-def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="cannot be written"):
-        vectors.embed(["a"], ENCODER, tmp_path / "file/within")
-
-
 def test_damaged_vectors_are_named(tmp_path: Path) -> None:
     build_graphs(ROWS, Counting(), tmp_path)
     [file] = tmp_path.glob("*.sqlite")
@@ -174,22 +123,6 @@ def test_damaged_vectors_are_named(tmp_path: Path) -> None:
     file.write_bytes(b"not a database" * 100)
     with pytest.raises(RunError, match="remove that file"):
         build_graphs(ROWS, Counting(), tmp_path)
-
-
-def test_shuffled_graphs_are_all_there_and_none_in_its_place() -> None:
-    built = build_graphs(ROWS, ENCODER)
-    moved = shuffled(built, 3)
-    assert all(a is not b for a, b in zip(built.shapes, moved.shapes, strict=True))
-    assert {id(one) for one in built.shapes} == {id(one) for one in moved.shapes}
-    assert [id(one) for one in shuffled(built, 3).shapes] == [id(one) for one in moved.shapes]
-
-
-def test_a_sample_has_both_tasks_and_does_not_depend_on_order() -> None:
-    placed = [Placed(row, "") for row in ROWS]
-    chosen = sample(placed, 6, seed=1)
-    assert Counter(one.record["task"] for one in chosen) == {"plan": 3, "answer": 3}
-    assert sample(placed[::-1], 6, seed=1) == chosen
-    assert len(sample(placed, 999, seed=1)) == len(ROWS)
 
 
 def test_an_example_is_what_inference_asks() -> None:
@@ -204,21 +137,6 @@ def test_an_example_is_what_inference_asks() -> None:
         "[SUFFICIENT]",
         "Narvik",
     ]
-
-
-def test_batches_can_be_prepared_in_processes_of_their_own(base: Path) -> None:
-    """Where processes are not forked, all that they need is sent to them."""
-    settings = config(base).graph_llm(ENCODER.identity, ENCODER.dimension)
-    examples = Examples([Placed(row, "") for row in ROWS], build_graphs(ROWS, ENCODER))
-    collator = Collator(PromptFormatter(load_tokenizer(str(base), chat=False), settings))
-    here = collator([examples[2]])
-    sent, told = pickle.loads(pickle.dumps((collator, examples)))
-    assert torch.equal(sent([told[2]])["input_ids"], here["input_ids"])
-
-
-def test_without_all_parts_nothing_is_left(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="nothing is left to train"):
-        config(tmp_path, model={"without": ("graph", "lora")}).graph_llm("e", 8)
 
 
 def test_the_shipped_settings_can_be_read() -> None:

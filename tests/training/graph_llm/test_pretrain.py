@@ -18,10 +18,7 @@ from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.graph_llm.config import PretrainSettings
 from ras_flow.training.graph_llm.data import plans_for_pretraining
 from ras_flow.training.graph_llm.examples import Examples
-from ras_flow.training.graph_llm.graphs import build_graphs
-from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
-from ras_flow.training.graph_llm.training import train_graph_llm
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
 
 NAMES = ["Mira", "Leo", "Ada", "Bo"]
@@ -63,24 +60,6 @@ def test_what_depends_on_the_question_is_learnt_from_the_question() -> None:
     right = sum((one > 0) == label for one, (_, label) in zip(said, plans, strict=True))
     assert right == len(plans)
     assert lines[-1].endswith(f"pass 40 over 24 plans: {right} of 24 others right")
-
-
-def test_plans_after_a_search_alone_are_learnt_from(tmp_path: Path) -> None:
-    rows = records(3)
-    placed = read_split([write_set(tmp_path, rows)], "train")
-    plans = LaterPlans(Examples(placed, build_graphs(rows, ENCODER)))  # type: ignore[arg-type]
-    assert [label for _, label in plans] == [False, True] * 3
-    assert [len(graph.hops) for graph, _ in plans] == [1, 2] * 3
-
-
-def test_training_begins_with_it_once(base: Path, data: Path, tmp_path: Path) -> None:
-    settings = config(base, gnn={"queries": True}, pretrain={"epochs": 2})
-    lines: list[str] = []
-    for slice in (1, 2):
-        train_graph_llm(
-            settings, tmp_path / "out", data=data, encoder=ENCODER, seconds=0, log=lines.append
-        )
-        assert sum("graph encoder alone" in line for line in lines) == 2, slice
 
 
 def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(

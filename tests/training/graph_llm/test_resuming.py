@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safetensors.torch import load_file
 
-from ras_flow.training.checkpoints import last_checkpoint
 from tests.training.graph_llm.samples import losses, report, same_weights, train
 
 LOST = {"learning_rate": 5.0, "graph_learning_rate": 5.0, "steps": 40, "warmup": 0.0}
@@ -33,25 +31,6 @@ def test_stopped_killed_moved_and_resumed_is_the_same_as_unbroken(
     assert not moved.with_name("out.run").exists()
     assert losses(moved) == losses(unbroken) and len(losses(unbroken)) >= 6
     assert same_weights(moved, unbroken)
-
-
-def test_a_run_goes_on_with_a_smaller_batch(
-    base: Path, data: Path, cut: Callable[[str], Path]
-) -> None:
-    halved = {"batch_size": 1, "accumulation": 4}
-    assert train(base, data, cut("out"), optimizer=halved).finished
-
-
-def test_checkpoints_hold_trained_weights_only(begun: Path) -> None:
-    checkpoint = last_checkpoint(begun)
-    assert checkpoint is not None
-    names = set(load_file(checkpoint / "trained.safetensors"))
-    assert {name.partition(".")[0] for name in names} == {"lm", "encoder", "projector"}
-    assert all(".lora_" in name for name in names if name.startswith("lm."))
-    assert {path.name for path in checkpoint.iterdir()} == {
-        "trained.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth",
-        "trainer_state.json",
-    }  # fmt: skip
 
 
 def trained_until_worse(base: Path, data: Path, output: Path, keep: str) -> Any:

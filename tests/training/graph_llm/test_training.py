@@ -15,12 +15,9 @@ from ras_flow.graph_llm import model as graph_llm
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.manifest import read_manifest
-from ras_flow.parts import PlanRequest
 from ras_flow.testing import HashEncoder
-from ras_flow.training.graph_llm.data import examples_of, load_data
 from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
-from ras_flow.training.graph_llm.start import start_graph
-from ras_flow.training.graph_llm.trained import load_trained, save_trained
+from ras_flow.training.graph_llm.trained import save_trained
 from ras_flow.training.graph_llm.trainer import parameter_groups
 from ras_flow.training.graph_llm.training import train_graph_llm
 from tests.graph_llm.tiny import save_base
@@ -28,7 +25,6 @@ from tests.training.graph_llm.samples import (
     ENCODER,
     FILES,
     config,
-    losses,
     records,
     report,
     same_weights,
@@ -123,17 +119,6 @@ def test_a_tiny_set_is_learnt_and_reproduced(
     assert measures.texts == ["[SUBQ] it", "[SUBQ] P0?", "[SUFFICIENT]", "Narvik", "Oulu"]
 
 
-def test_the_watched_loss_is_the_same_whatever_the_batch(
-    base: Path, data: Path, unbroken: Path, tmp_path: Path
-) -> None:
-    train(base, data, tmp_path / "out", watch={"batch_size": 3, "generate": 0})
-    ours, theirs = (
-        [loss for _, name, loss in losses(output) if name == "eval_loss"]
-        for output in (tmp_path / "out", unbroken)
-    )
-    assert len(ours) == 2 and ours == pytest.approx(theirs, rel=1e-5)
-
-
 def test_training_goes_on_from_an_earlier_one(
     base: Path, data: Path, unbroken: Path, tmp_path: Path
 ) -> None:
@@ -147,19 +132,6 @@ def test_training_goes_on_from_an_earlier_one(
     assert made.gnn is not None and made.gnn.place == "label"
     assert {name: getattr(made, name) for name in elsewhere} == elsewhere
     assert f"| Began with | {start} |" in (tmp_path / "out" / "README.md").read_text()
-
-
-def test_training_goes_on_from_a_checkpoint_of_a_run(
-    base: Path, data: Path, begun: Path, tmp_path: Path
-) -> None:
-    checkpoint = begun / "checkpoint-1"
-    train(base, data, tmp_path / "out", model={"start": f"local:{checkpoint}"}, optimizer=STILL,
-          watch={"dtype": "float32"})  # fmt: skip
-    written = {n: w for file in FILES for n, w in load_file(tmp_path / "out" / file).items()}
-    for name, weight in load_file(checkpoint / "trained.safetensors").items():
-        # peft names weights otherwise in its files.
-        saved = name.removeprefix("lm.").replace(".default.", ".")
-        assert torch.equal(written[saved], weight), name
 
 
 @pytest.mark.parametrize(
@@ -201,85 +173,6 @@ def test_what_training_cannot_begin_with_is_refused(
             train(base, data, tmp_path / "out", model=model)
     with pytest.raises(ConfigurationError, match="has encoder"):
         train_graph_llm(config(base, model=start), tmp_path / "out", data=data, encoder=OTHER)
-
-
-def test_new_soft_tokens_begin_with_what_differs(base: Path, data: Path) -> None:
-    settings, model = config(base), built(base)
-    train = examples_of(settings, load_data(settings, data).train, ENCODER, print)
-    start_graph(settings, model, train, train, train, print)
-    shown = [one.request.graph for one in train]  # type: ignore[attr-defined]
-    filled = [graph for graph in shown if graph and graph.edges]
-    with torch.no_grad():
-        tokens = torch.stack([one[-1] for one in model.eval().soft_tokens(filled)])
-    rows = torch.nn.functional.normalize(tokens, dim=1)
-    assert len(rows) > 2 and float((rows @ rows.T).mean()) < 0.5
-
-
-def test_shuffled_graphs_are_other_graphs(base: Path, data: Path) -> None:
-    own, other = config(base), config(base, model={"graphs": "shuffled"})
-    loaded = load_data(own, data).train
-    one, two = (examples_of(settings, loaded, ENCODER, print) for settings in (own, other))
-    kept = [one[at].request.graph.edges == two[at].request.graph.edges for at in range(len(one))]  # type: ignore[union-attr]
-    assert not all(kept)
-
-
-def test_the_folder_says_what_it_is(unbroken: Path) -> None:
-    kept = {weight.dtype for name in FILES for weight in load_file(unbroken / name).values()}
-    assert kept == {torch.float16}
-    card, told = (unbroken / "README.md").read_text(), report(unbroken)
-    for said in ("| Seed | 7 |", "| Data | set |", "| Steps | 4 |", "Measured on dev: plan",
-                 f"| Loss on dev | {told['dev_loss']} |"):  # fmt: skip
-        assert said in card
-    seen = {"places/answer": 4, "places/first_subq": 4, "places/plan": 8}
-    assert told["records"]["train"] == seen
-    assert told["seen_an_epoch"]["places/first_subq"] == 1
-
-
-def test_every_seed_is_measured_on_the_same_records(
-    base: Path, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ras_flow.training.graph_llm import evaluate as measuring
-
-    write_set(tmp_path / "set", records(), records(12, first=4))
-    asked: list[list[str]] = []
-
-    def spy(model: Any, rows: Any, **_: Any) -> Any:
-        asked.append([row["id"] for row in rows])
-
-    monkeypatch.setattr(measuring, "evaluate_graph_llm", spy)
-    watched = []
-    for seed in (7, 8):
-        settings = config(base, optimizer={"seed": seed})
-        watched.append([one.record["id"] for one in load_data(settings, tmp_path).dev])
-        evaluate(settings, str(unbroken), data=tmp_path, most=5, encoder=ENCODER)
-    assert watched[0] == watched[1] and len(watched[0]) == 4
-    assert asked[0] == asked[1] and len(asked[0]) == 5
-
-
-def test_a_graph_llm_is_measured_by_name(
-    base: Path, data: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ras_flow.graph_llm.shared.SHIPPED", unbroken)
-    by_path, by_name = (
-        evaluate(config(base), name, data=data, most=2, encoder=ENCODER).as_record()
-        for name in (str(unbroken), "local:default")
-    )
-    assert by_path == by_name
-
-
-def test_loaded_weights_are_those_that_write(base: Path, unbroken: Path, tmp_path: Path) -> None:
-    model = built(base)
-    save_trained(model, tmp_path)
-    prompt = model.formatter.prompt(PlanRequest("Where?"))
-
-    def said() -> str:
-        return str(model.generate([prompt], [None], max_new_tokens=20)[0].text)
-
-    first = said()
-    load_weights(model, unbroken)
-    assert said() != first
-    load_trained(model, tmp_path)
-    assert said() == first
 
 
 def test_a_checkpoint_of_a_run_is_measured(
@@ -353,22 +246,6 @@ def test_memory_that_runs_out_says_what_to_lower(
         train(base, data, tmp_path / "out")
 
 
-@pytest.mark.parametrize(
-    ("window", "target", "after", "dev"),
-    [
-        (1900, 300, 300, []),
-        (1901, 40, 100, records(1, first=4)),
-        (1937, 40, 64, records(1, first=4)[:3]),
-    ],
-)
-def test_a_window_beyond_the_base_is_told(
-    base: Path, tmp_path: Path, window: int, target: int, after: int, dev: list[dict[str, Any]]
-) -> None:
-    write_set(tmp_path / "set", records(1), dev)
-    with pytest.raises(ConfigurationError, match=rf"the {after} tokens.* exceed the 2000 that"):
-        train(base, tmp_path, tmp_path / "out", model={"window": window, "target": target})
-
-
 def test_a_step_whose_gradients_are_not_finite_changes_no_weight(
     base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,13 +262,3 @@ def test_a_step_whose_gradients_are_not_finite_changes_no_weight(
     assert [line.partition(":")[0] for line in said if "finite" in line] == ["step 2 is skipped"]
     for name in FILES:
         assert all(one.isfinite().all() for one in load_file(tmp_path / "out" / name).values())
-
-
-def test_training_ends_if_no_step_has_finite_gradients(
-    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = graph_llm.loss_of
-    monkeypatch.setattr(graph_llm, "loss_of", lambda *given: own(*given) * float("nan"))
-    with pytest.raises(ConfigurationError, match=r"4 steps in a row.*learning_rate"):
-        train(base, data, tmp_path / "out")
-    assert not (tmp_path / "out").exists()

@@ -10,7 +10,6 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
 from ras_flow.datasets.facts import read_facts
-from ras_flow.formats.quality import RULES
 from ras_flow.formats.triples import Spo
 from ras_flow.parts import Extraction
 from ras_flow.training.triples.examples import Example
@@ -49,16 +48,6 @@ async def test_measures(tmp_path: Path) -> None:
     assert (trained.unparsable, trained.fact_recall, trained.pronouns) == (0, 1, 0)
     assert (base.unparsable, base.fact_recall, base.pronouns) == (0.5, 0.5, 0.5)
     assert trained.output_tokens == 12
-
-
-async def test_figures_of_what_enters_the_graph() -> None:
-    examples = [Example("1", "s", "Ann", "Ann is a cook. She met Bo.", (("Ann", "met", "Bo"),))]
-    known = knowing({examples[0].text: [("She", "met", "Bo"), ("he", "met", "Bo")]})
-    made = await extract_raw(known, passages_of(examples, []))
-    raw, graph = figures("r", made, examples, []), figures("g", made, examples, [], RULES)
-    assert (raw.pronouns, graph.pronouns) == (1, 0)
-    assert raw.scores["all"].levels["exact"].f1 == 0
-    assert graph.scores["all"].levels["exact"].f1 == 1
 
 
 def run_cli(arguments: list[str]) -> Result:

@@ -64,14 +64,6 @@ def test_limits_keep_complete_examples_first_and_the_longest_name_counts() -> No
     assert limit(some, {"dart": 4, "dart-e2e": 2}, seed=3) == kept
 
 
-def test_limits_leave_out_no_example_that_has_the_id_of_another() -> None:
-    some = [Example(str(i), source, "", "x", ()) for source in ("a", "b") for i in range(6)]
-    kept = limit(some, {"a": 2}, seed=3)
-    assert [example.source for example in kept] == ["a"] * 2 + ["b"] * 6
-    assert limit(some, {"": 12}, seed=3) == some
-    assert len(limit(some, {"": 7}, seed=3)) == 7
-
-
 def test_what_an_earlier_training_had_is_skipped() -> None:
     some = [Example(f"{i}", "dart-e2e", "", "x", (), complete=i % 2 == 0) for i in range(10)]
     earlier = limit(some, {"dart": 4}, seed=3)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import shutil
 from dataclasses import replace
-from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM, TrainingArguments
+from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.local.export import export_extractor
@@ -29,7 +28,7 @@ from ras_flow.parts.prompted.extractors import make_extractor
 from ras_flow.parts.prompted.forms import trained_form
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.config import LengthSettings, TrainingConfig
-from ras_flow.training.triples.encoding import IGNORED, Encoder, batches_of
+from ras_flow.training.triples.encoding import IGNORED, Encoder
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.training import train, training_tokenizer
 from tests.llms.test_seq2seq import save_tiny_t5
@@ -133,22 +132,6 @@ async def test_training_prompts_are_those_of_inference(
     assert asked == [encoder(home).prompt("Ann", EXAMPLE.text)]
 
 
-def test_padding_changes_no_loss(home: Path) -> None:
-    encode, model = encoder(home), read_model(str(home / "causal"))
-    short, long = (encode(replace(EXAMPLE, triples=triples)) for triples in (TRIPLES[:1], TRIPLES))
-    assert short and long
-    collate, summed = batches_of(encode.tokenizer, model, "causal"), {"num_items_in_batch": 1}
-    with torch.no_grad():
-        plain = [
-            float(model(**{name: torch.tensor([ids]) for name, ids in row.items()}, **summed).loss)
-            for row in (short, long)
-        ]
-        batch = collate([short, long])
-        together = float(model(**batch, **summed).loss)
-    assert batch["logits_to_keep"] < batch["input_ids"].shape[1], "none of the prompts"
-    assert together == pytest.approx(sum(plain), abs=1e-3)
-
-
 @pytest.fixture(scope="module")
 def unbroken(home: Path) -> Path:
     progress = train(config(home), home / "unbroken", data=home)
@@ -208,24 +191,6 @@ def test_the_loss_is_that_of_a_step_however_it_is_cut(
     assert said[0] == pytest.approx(said[1], rel=1e-4)
 
 
-def test_one_process_takes_one_gpu_of_several(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = TrainingArguments.__dict__["_setup_devices"]
-
-    def three(self: Any) -> Any:
-        device = real.func(self)  # What it computes on stays what is there.
-        self._n_gpu = 3
-        return device
-
-    made = cached_property(three)
-    made.__set_name__(TrainingArguments, "_setup_devices")
-    monkeypatch.setattr(TrainingArguments, "_setup_devices", made)
-    lines: list[str] = []
-    train(config(home), home / "gpus", data=home, seconds=0, log=lines.append)
-    state = json.loads((home / "gpus.run/checkpoint-1/trainer_state.json").read_text())
-    assert state["train_batch_size"] == 3
-    assert sum("torchrun" in line for line in lines) == 1
-
-
 def test_training_goes_on_from_a_trained_adapter(home: Path, unbroken: Path) -> None:
     begun = config(
         home,
@@ -256,25 +221,6 @@ def test_a_start_that_does_not_fit_is_refused(
     with pytest.raises(ConfigurationError, match=problem):
         train(config(home, **changes | {"model": model}), tmp_path / "out", data=home)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_damaged_start_is_refused(home: Path, unbroken: Path, tmp_path: Path) -> None:
-    weights = Path(shutil.copytree(unbroken, tmp_path / "damaged")) / WEIGHTS
-    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
-    begun = config(home, model={"start": f"local:{weights.parent}"})
-    with pytest.raises(ConfigurationError, match=WEIGHTS):
-        train(begun, tmp_path / "out", data=home)
-
-
-def test_the_folder_says_what_it_is(unbroken: Path) -> None:
-    files = {file.name for file in unbroken.iterdir()}
-    assert files == {WEIGHTS, "adapter_config.json", "extractor.json", "README.md"}
-    assert {t.dtype for t in load_file(unbroken / WEIGHTS).values()} == {torch.float16}
-    record = json.loads((unbroken / "extractor.json").read_text())
-    counts = record["trained"]["counts"]
-    assert record["trained"]["examples"] == sum(counts["train"].values())
-    assert sum(counts["test"].values()) > 0
-    assert "| farms |" in (unbroken / "README.md").read_text()
 
 
 def trained_extract(folder: Path, text: str) -> str:
@@ -308,18 +254,6 @@ def test_an_export_is_a_plain_model_that_writes_the_same(unbroken: Path, tmp_pat
     assert half != done.stdout.split()[4]
 
 
-def test_what_no_server_could_serve_is_not_exported(home: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="extractor"):
-        export_extractor(f"local:{home / 'causal'}", tmp_path / "out")
-    (tmp_path / "t5").mkdir()
-    record = {"format": 1, "kind": "seq2seq", "base": str(home / "seq2seq"), "adapter": True}
-    record |= {"instruction": "", "max_new_tokens": 9, "files": {}}
-    (tmp_path / "t5" / "extractor.json").write_text(json.dumps(record))
-    with pytest.raises(ConfigurationError, match="vLLM"):
-        export_extractor(f"local:{tmp_path / 't5'}", tmp_path / "out")
-    assert [path.name for path in tmp_path.iterdir()] == ["t5"]
-
-
 def test_a_trained_extractor_is_asked_as_it_was_trained(home: Path, unbroken: Path) -> None:
     extractor = make_extractor(load_language_model(f"local:{unbroken}")).extractor
     assert isinstance(extractor, PromptedExtractor)
@@ -327,27 +261,6 @@ def test_a_trained_extractor_is_asked_as_it_was_trained(home: Path, unbroken: Pa
     assert extractor.form.max_new_tokens == 200
     other = make_extractor(load_language_model(f"local:{home / 'causal'}"))
     assert extractor.identity != other.identity
-
-
-def test_an_identity_follows_the_weights_not_the_place(unbroken: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(unbroken, tmp_path / "copy"))
-    same = load_language_model(f"local:{copy}").identity
-    assert same == load_language_model(f"local:{unbroken}").identity
-    record = json.loads((copy / "extractor.json").read_text())
-    record["files"][WEIGHTS] = "0" * 64
-    (copy / "extractor.json").write_text(json.dumps(record))
-    assert load_language_model(f"local:{copy}").identity != same
-    with pytest.raises(ConfigurationError, match="damaged"):
-        read_model(str(copy))
-
-
-@pytest.mark.parametrize(
-    "record", ["{", "[]", "{}", '{"format": 99}', '{"format": 1, "files": {"../x": "0"}}']
-)
-def test_damaged_descriptions_are_refused(tmp_path: Path, record: str) -> None:
-    (tmp_path / "extractor.json").write_text(record)
-    with pytest.raises(ConfigurationError, match="extractor.json"):
-        find_tuned(str(tmp_path))
 
 
 def test_the_shipped_extractor_is_the_default_if_there_is_one(
@@ -358,13 +271,6 @@ def test_the_shipped_extractor_is_the_default_if_there_is_one(
     assert extractor_name("openai:x") == "openai:x"
     monkeypatch.setattr("ras_flow.llms.local.tuned.SHIPPED", unbroken / "nowhere")
     assert extractor_name("local:default") == "local:default"
-
-
-def test_an_encoder_decoder_with_an_adapter_extracts(home: Path) -> None:
-    train(config(home, "seq2seq", optimizer={"steps": 2}), home / "t5", data=home)
-    extractor = make_extractor(load_language_model(f"local:{home / 't5'}"))
-    (extraction,) = asyncio.run(extractor.extract([Passage(id="1", title="A", text="A met B.")]))
-    assert extraction.output_tokens > 0
 
 
 def test_a_whole_model_learns_in_as_many_epochs_as_there_are(home: Path) -> None:
@@ -385,13 +291,6 @@ def test_a_whole_model_learns_in_as_many_epochs_as_there_are(home: Path) -> None
     assert home / "whole" / "model.safetensors" in files
     assert all(file.stat().st_mode & 0o777 == 0o644 for file in files)
     assert make_extractor(load_language_model(f"local:{home / 'whole'}")).identity
-
-
-def test_data_without_anything_to_learn_is_told(home: Path, tmp_path: Path) -> None:
-    write_rows(tmp_path / "houses.jsonl.gz", [{"text": "x", "triples": []}])
-    write_rows(tmp_path / "2wiki.jsonl", [])
-    with pytest.raises(InputError, match="train"):
-        train(config(home), tmp_path / "out", data=tmp_path)
 
 
 def test_a_run_that_ended_is_written_and_not_trained_on(

@@ -8,23 +8,16 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ras_flow.cli.data import build as build_command
 from ras_flow.errors import (
     ConfigurationError,
     InputError,
-    ModelResponseError,
-    ModelUnavailableError,
     RunError,
 )
-from ras_flow.llms.local.model import LocalLanguageModel
-from ras_flow.llms.local.tuned import SHIPPED
-from ras_flow.parts import Generation
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.stats import Stats
@@ -119,15 +112,6 @@ async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
         [["Person1 Novak", "was born in", "Town1"]],
         [["Town1", "lies on", "River1"]],
     ]
-
-
-async def test_questions_that_share_an_id_are_told_apart(tmp_path: Path) -> None:
-    stats, records, _ = await build(tmp_path, [town(1), town(2) | {"_id": "town1"}, town(1)])
-    assert Counter(record["id"].split("/")[1] for record in records) == {
-        "town1": 4,
-        "town1~1": 4,
-    }
-    assert stats.dropped == {"repeated": 4}
 
 
 def kept_calls(folder: Path) -> int:
@@ -244,66 +228,6 @@ async def test_questions_without_usable_replies_are_left_out_and_counted(
     stats, _, _ = await build(tmp_path, script=script)
     assert stats.dropped == dropped
     assert stats.by(2).get("SUFFICIENT", 0) == 2 - sum(dropped.values())
-
-
-@pytest.mark.parametrize("part", ["", "Turn the text", ATTEMPT])
-async def test_a_build_whose_requests_are_all_rejected_is_told(tmp_path: Path, part: str) -> None:
-    with pytest.raises(ModelResponseError, match="model"):
-        await build(tmp_path, [town(1), town(2)], rejecting(part))
-    assert not (tmp_path / "out/stats.json").exists()
-
-
-async def test_a_trained_extractor_is_asked_as_it_was_trained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "extractor"
-    folder.mkdir()
-    trained = {"format": 1, "kind": "causal", "base": "b", "adapter": False, "files": {}}
-    trained |= {"instruction": "Write facts.", "max_new_tokens": 64}
-    (folder / "extractor.json").write_text(json.dumps(trained))
-    seen: set[tuple[str, int]] = set()
-
-    async def generate(
-        _: Any, prompts: Any, *, max_new_tokens: int, stop: Any = ()
-    ) -> list[Generation]:
-        seen.update((prompt[0]["content"], max_new_tokens) for prompt in prompts)
-        return [Generation("(S> a| P> b| O> c)", 1, 1)] * len(prompts)
-
-    monkeypatch.setattr(LocalLanguageModel, "generate", generate)
-    monkeypatch.setattr(LocalLanguageModel, "count_tokens", lambda _, text: len(text.split()))
-    with OpenAIServer(reply) as server:
-        path = write_questions(tmp_path / "hotpot.json", 1)
-        made = replace(models(server.url), extractor=LocalLanguageModel(str(folder)))
-        await build_hotpotqa_subq(path, tmp_path / "out", made)
-    assert seen == {("Write facts.", 64)}
-
-
-def test_the_commands_extractor_is_the_packages_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    named: list[str] = []
-    monkeypatch.setattr("ras_flow.llms.load_language_model", lambda name, **_: named.append(name))
-    with pytest.raises(InputError, match="nowhere.json"):
-        build_command(tmp_path / "nowhere.json", tmp_path, base_model="")
-    assert named == ["local:default", "local:default", f"local:{SHIPPED}"]
-
-
-async def test_a_subquery_that_repeats_the_question_is_no_second_search(tmp_path: Path) -> None:
-    question = town(0)["question"]
-
-    def parrot(body: dict[str, Any]) -> Answer:
-        system = str(body["messages"][0]["content"])
-        return Answer(question.upper()) if system.startswith(WRITER) else reply(body)
-
-    stats, _, _ = await build(tmp_path, 1, parrot)
-    assert stats.dropped == {"subqueries: no usable reply": 1}
-
-
-async def test_a_rebuild_that_is_stopped_leaves_the_set_before_it(tmp_path: Path) -> None:
-    _, before, _ = await build(tmp_path)
-    with pytest.raises(ModelUnavailableError):
-        await build(tmp_path, 4, lambda body: Answer(status=503))
-    assert read_all(tmp_path / "out") == before and (tmp_path / "out/stats.json").exists()
 
 
 async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:

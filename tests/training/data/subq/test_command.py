@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,27 +60,6 @@ def test_each_step_asks_the_model_that_is_named_for_it(
         step = next(step for step, start in STEPS.items() if system.startswith(start))
         asked.setdefault(step, set()).add(body["model"])
     assert asked == {step: {f"its{step}"} for step in STEPS}
-
-
-@pytest.mark.parametrize(("options", "alone"), [(["--concurrency", "1"], True), ([], False)])
-def test_questions_are_under_way_at_once_as_asked_for(
-    server: OpenAIServer, tmp_path: Path, options: list[str], alone: bool
-) -> None:
-    lock, under_way, most = threading.Lock(), 0, 0
-
-    def counted(body: dict[str, Any]) -> Answer:
-        nonlocal under_way, most
-        with lock:
-            under_way += 1
-            most = max(most, under_way)
-        time.sleep(0.05)
-        with lock:
-            under_way -= 1
-        return reply(body)
-
-    server.script = counted
-    build(server, write_questions(tmp_path / "hotpot.json", 3), *options)
-    assert (most == 1) == alone
 
 
 def known(body: dict[str, Any]) -> Answer:
