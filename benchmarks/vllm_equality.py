@@ -75,7 +75,7 @@ def main() -> None:
     given = parser.parse_args()
     here = find_graph_llm(given.model)
     if here is None:
-        raise ConfigurationError(f"{given.model} is no Graph LLM.")
+        raise ConfigurationError(f"{given.model} is not a Graph LLM: name one.")
     there = ServedGraphLLM(given.export, timeout=600, max_concurrency=given.at_once)
     requests = read(here, given.data, given.split, given.records)
     (theirs, their_seconds), (ours, our_seconds) = asyncio.run(both(there, here, requests))

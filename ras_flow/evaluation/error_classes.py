@@ -32,7 +32,7 @@ ErrorKind = Literal[
 ]
 
 ABOUT: dict[ErrorKind, str] = {
-    "failed": "The run failed: there is no answer.",
+    "failed": "The run failed before it answered.",
     "from_memory": "The system searches for nothing, and did not know the answer.",
     "stopped_early": "The planner ended the search before it had asked for all that was needed.",
     "wandered": "The planner used up its limits without asking for all that was needed.",
@@ -42,7 +42,7 @@ ABOUT: dict[ErrorKind, str] = {
     "not_read": "It is in the graph, but not among the triples that the answerer was given.",
     "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
     "invented": "What was searched does not hold the answer, and the answer does not say so.",
-    "undecided": "No gold support is known, and the answer is none that could be looked for.",
+    "undecided": "The question names no gold support, and texts cannot be searched for its answer.",
 }
 """What each class means."""
 
@@ -202,7 +202,7 @@ def _by_answer(question: Question, evidence: Evidence) -> ErrorFinding:
     """Decide by the gold answer where no support is known."""
     answers = _names(question)
     if not answers:
-        said = "No support is known, and the answer is none that can be looked for."
+        said = "The question names no support, and texts cannot be searched for its answer."
         return ErrorFinding("undecided", said)
     if found := _answers_way(answers, evidence):
         return found

@@ -167,7 +167,7 @@ def open_rows(folder: Path) -> Iterator[Rows]:
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if not os.path.isfile(folder / FILE):
         raise RunError(
-            f"There is no evaluation in {folder}: give the folder that `ras-flow eval CONFIG "
+            f"The folder {folder} holds no evaluation: give the folder that `ras-flow eval CONFIG "
             "--out FOLDER` wrote."
         )
     with closing(Rows(folder)) as rows:

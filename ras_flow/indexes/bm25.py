@@ -38,7 +38,7 @@ for words that tell a passage."""
 class BM25Retriever:
     """BM25 over titles and texts; finds only passages that share a term with the query.
 
-    Question words ("what") are no such terms, unless the query has no others. Passages whose title
+    Question words ("what") do not count, unless the query has no others. Passages whose title
     the query names are ranked higher, see :mod:`ras_flow.indexes.titles`.
     """
 

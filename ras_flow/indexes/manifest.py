@@ -149,7 +149,7 @@ def read_manifest(folder: Path) -> Manifest:
         content = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise IndexMissingError(
-            f"There is no index at {folder}: build one there, or check the path."
+            f"Found no index at {folder}: build one there, or check the path."
         ) from error
     except NotADirectoryError as error:
         raise IndexMissingError(

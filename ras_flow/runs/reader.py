@@ -216,4 +216,4 @@ class StoredRuns:
 
     async def _unknown(self, run_id: str) -> UnknownRunError:
         await self._threads.find(run_id)  # Tells of a run that an earlier version wrote.
-        return UnknownRunError(f"There is no run {run_id!r}. List the runs with: {command('list')}")
+        return UnknownRunError(f"Found no run {run_id!r}. List the runs with: {command('list')}")

@@ -151,6 +151,4 @@ def unique_id(what: str, prefix: str, ids: Iterable[str]) -> str:
         raise InputError(
             f"Several {what}s begin with {prefix!r} ({', '.join(found[:4])}): give more of the id."
         )
-    raise InputError(
-        f"There is no {what} {prefix!r} here; its ids are in: {command('show', 'RUN')}"
-    )
+    raise InputError(f"The run has no {what} {prefix!r}; its ids are in: {command('show', 'RUN')}")

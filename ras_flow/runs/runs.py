@@ -112,7 +112,7 @@ class Runs(StoredRuns):
             Progress events of what is left.
 
         Raises:
-            RunError: There is no such run or branch, it is finished, there are edits and it waits
+            RunError: The run or branch is unknown, it is finished, there are edits and it waits
                 for none, it waits for a review and gets no answer, or it is past ``checkpoint``.
             RasFlowError: The run failed again.
         """
@@ -160,7 +160,7 @@ class Runs(StoredRuns):
         Raises:
             EditError: An edit is malformed or makes no sense at this step, or the model that it
                 names cannot be used. Nothing was changed.
-            RunError: There is no such run or step, nothing follows it, or another version of
+            RunError: The run or step is unknown, nothing follows it, or another version of
                 ras_flow wrote it in a form that cannot be read. Nothing was changed.
             RasFlowError: The new branch failed. It is kept, and it can be resumed.
         """
@@ -193,7 +193,7 @@ class Runs(StoredRuns):
             events = self._threads.replay(run_id, checkpoint)
         else:
             raise RunError(
-                f"At this step run {run_id} was over, so that there is nothing to replay: choose "
+                f"At this step run {run_id} was over, and nothing is left to replay: choose "
                 "an earlier step, or edit this one."
             )
         async for event in events:

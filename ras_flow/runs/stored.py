@@ -80,7 +80,7 @@ def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
     return RunSummary(
         id=run_id,
         started=f"{asked[:19]}Z",
-        # What is no text was refused, but is stored as it was given.
+        # A question that is not text was refused, but is stored as given.
         question=question if isinstance(question, str) else "",
         system=saved.system,
         stop_reason=stop_reason_of(saved.values) if finished else None,

@@ -92,7 +92,7 @@ class Threads(Protocol):
         """Edit a checkpoint's state as if a node had; return the id of the new checkpoint.
 
         What is stored for the old checkpoint stays as it is. Raises RunError for a run that
-        another graph makes, EditError where there is no such node.
+        another graph makes, EditError for an unknown node.
         """
         ...
 

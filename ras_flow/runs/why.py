@@ -28,7 +28,7 @@ class Source(TypedDict):
     Attributes:
         title: Its title; of one without, its source, or else its id.
         span: Where it states the triple: first and last-plus-one character of a sentence in its
-            text; None where that is not known, and where there is no triple.
+            text; None where that is unknown or no triple is cited.
         sentence: That sentence; empty where it is not known.
         hop: The first hop that read the passage; where none could, the first that retrieved it.
         score: What the retriever gave it there.

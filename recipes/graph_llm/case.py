@@ -76,7 +76,7 @@ class Case:
         variants: The same question put differently, with its answer: a base model must know these
             too before it counts as knowing the answer, since options can be guessed.
         guessable: The answer is yes or no: that a model says so proves nothing.
-        static: The passages come with the question; there is nothing to plan.
+        static: The passages come with the question, so nothing is planned.
         again: How many earlier cases of the source have its id: files that share questions, told
             in different ways, share their ids too.
     """

@@ -153,7 +153,7 @@ async def refused(address: str) -> str:
 
 
 async def test_a_mistyped_folder_is_not_made(tmp_path: Path) -> None:
-    assert "There are no runs in" in await refused(str(tmp_path / "typo"))
+    assert "holds no runs" in await refused(str(tmp_path / "typo"))
     assert not (tmp_path / "typo").exists()
 
 

@@ -11,7 +11,7 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.evaluation.kept import KeptCalls, KeptPlanner
-from ras_flow.evaluation.systems.ablations import ShareAnswerer, TextAnswerer, TextPlanner
+from ras_flow.evaluation.systems.ablations import ShareAnswerer, TextOnly
 from ras_flow.parts import Reading, reading_of
 from ras_flow.parts.prompted import KeptText
 from ras_flow.runs import Runs
@@ -128,10 +128,10 @@ async def test_ablations_read_what_the_model_they_wrap_reads() -> None:
     planner, answerer = (parts(soft=True)[role] for role in ("planner", "answerer"))
     planner.reading = answerer.reading = Reading(top_k=2, max_triples=3)
     wrapped = (
-        TextPlanner(planner),
+        TextOnly(planner),
         KeptPlanner(planner, KeptCalls(InMemoryStore())),
-        TextAnswerer(answerer),
+        TextOnly(answerer),
         ShareAnswerer(answerer, 0.5),
     )
     assert {reading_of(one) for one in wrapped} == {planner.reading}
-    assert reading_of(TextPlanner(parts()["planner"])) == Reading()
+    assert reading_of(TextOnly(parts()["planner"])) == Reading()

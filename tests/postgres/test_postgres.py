@@ -254,7 +254,7 @@ async def test_an_id_that_cannot_be_stored_is_refused_and_is_no_runs(
         with pytest.raises(InputError, match="half of a surrogate pair"):
             [_ async for _ in runs.start({"question": QUESTION}, SHORT, run_id=run_id)]
         for look in (runs.document, runs.summary, runs.newest, lambda id: runs.delete([id])):
-            with pytest.raises(RunError, match="There is no run"):
+            with pytest.raises(RunError, match="no run"):
                 await look(run_id)
 
 

@@ -199,11 +199,11 @@ async def test_a_run_that_fails_on_the_server_fails_here_by_the_same_error(
 async def test_what_is_unknown_or_refused_is_told(guarded: DevServer, runs: Runs) -> None:
     for run in ("a1", str(uuid4()), "../assistants", "x/y?z", ""):
         for reading in (runs.get, runs.document, runs.newest):
-            with pytest.raises(RunError, match="There is no run"):
+            with pytest.raises(RunError, match="no run"):
                 await reading(run)
-        with pytest.raises(RunError, match="There is no run"):
+        with pytest.raises(RunError, match="no run"):
             await runs.delete([run])
-        with pytest.raises(RunError, match="There is no run"):
+        with pytest.raises(RunError, match="no run"):
             [event async for event in runs.resume(run)]
     async with open_server_runs(guarded.url, {"Authorization": "Bearer wrong"}) as strangers:
         with pytest.raises(AuthenticationError, match="RAS_FLOW_TOKEN"):
@@ -334,13 +334,13 @@ async def test_what_a_servers_other_graphs_keep_is_no_run_and_stays(tmp_path: Pa
         before = await client.threads.get_history(thread)
         async with open_server_runs(server.url) as runs:
             for reading in (runs.get, runs.document, runs.newest, runs.summary):
-                with pytest.raises(RunError, match="There is no run"):
+                with pytest.raises(RunError, match="no run"):
                     await reading(thread)
-            with pytest.raises(RunError, match="There is no run"):
+            with pytest.raises(RunError, match="no run"):
                 [event async for event in runs.resume(thread, [])]
-            with pytest.raises(RunError, match="There is no run"):
+            with pytest.raises(RunError, match="no run"):
                 [event async for event in runs.fork(thread, before[0]["checkpoint_id"])]
-            with pytest.raises(RunError, match="There is no run"):
+            with pytest.raises(RunError, match="no run"):
                 await runs.delete([thread])
             assert await runs.recent() == []
         assert await client.threads.get_history(thread) == before

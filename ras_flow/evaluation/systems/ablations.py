@@ -14,7 +14,7 @@ from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.systems.registry import Ingredients
 from ras_flow.graph import SYSTEM
-from ras_flow.parts.protocols import Answerer, Planner, reading_of
+from ras_flow.parts.protocols import Answerer, reading_of
 from ras_flow.parts.records import AnswerRequest, AttributedGraph, ChainLink, PlanRequest, Reply
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Triple
@@ -30,8 +30,8 @@ def whole(given: Ingredients) -> Graph:
 
 def without_encoding(given: Ingredients) -> Graph:
     """Build RAS whose models read the graph as text only."""
-    planner = TextPlanner(_needed(given.parts.planner, "planner"))
-    answerer = TextAnswerer(_needed(given.parts.answerer, "answerer"))
+    planner = TextOnly(_needed(given.parts.planner, "planner"))
+    answerer = TextOnly(_needed(given.parts.answerer, "answerer"))
     return SYSTEM.build(replace(given.parts, planner=planner, answerer=answerer))
 
 
@@ -67,34 +67,25 @@ class NoPlanner:
         ]
 
 
-class TextPlanner:
-    """No graph encoding: a planner that is given the text of the graph alone."""
+class TextOnly:
+    """No graph encoding: a planner or answerer that is given the text of the graph alone."""
 
     takes_soft_tokens = False
 
-    def __init__(self, planner: Planner) -> None:
-        self._planner = planner
-        self.identity = f"{planner.identity}|text"
-        self.reading = reading_of(planner)
+    def __init__(self, part: Any) -> None:
+        self._part = part
+        self.identity = f"{part.identity}|text"
+        self.reading = reading_of(part)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan without soft tokens."""
-        return await self._planner.plan([replace(one, graph=None) for one in requests])
-
-
-class TextAnswerer:
-    """No graph encoding: an answerer that is given the text of the graph alone."""
-
-    takes_soft_tokens = False
-
-    def __init__(self, answerer: Answerer) -> None:
-        self._answerer = answerer
-        self.identity = f"{answerer.identity}|text"
-        self.reading = reading_of(answerer)
+        made: list[Reply] = await self._part.plan([replace(one, graph=None) for one in requests])
+        return made
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer without soft tokens."""
-        return await self._answerer.answer([replace(one, graph=None) for one in requests])
+        made: list[Reply] = await self._part.answer([replace(one, graph=None) for one in requests])
+        return made
 
 
 class ShareAnswerer:

@@ -42,7 +42,7 @@ class IRCoT(Stepwise):
             return Thought("SUFFICIENT", reply=said)
         sentence = first_sentence(said.text)
         if not sentence:
-            return Thought(None, problem="There is no sentence in it.", reply=reply)
+            return Thought(None, problem="It has no sentence.", reply=reply)
         return Thought("SUBQ", search=sentence, reply=said)
 
     def conclusion(self, text: str) -> str:

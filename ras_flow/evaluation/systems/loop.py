@@ -51,7 +51,7 @@ class Thought:
     Attributes:
         label: ``SUBQ`` to search, ``SUFFICIENT`` to answer; None where the reply is not usable.
         search: What to search for.
-        problem: What is wrong with the reply, where there is no label.
+        problem: What is wrong with a reply that has no label.
         reply: The reply; None where no model was asked.
     """
 
@@ -65,7 +65,7 @@ class Method(Protocol):
     """A baseline: how it decides on the next step, and how it answers."""
 
     async def think(self, state: RasState, context: Context) -> Thought:
-        """Decide on the next search, or that there is none.
+        """Decide on the next search, or to stop.
 
         Args:
             state: Plans, hops and passages so far. The replies so far are the plans' ``raw``.
@@ -148,7 +148,7 @@ def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, 
     written = thought.reply is not None
     search = clean_subquery(thought.search)[:MAX_SUBQUERY].strip() if written else thought.search
     if not has_word(search):
-        return None, "", "There is nothing to search for."
+        return None, "", "It names nothing to search for."
     if was_searched(state, search):
         return None, "", f"The search {search!r} was already made."
     return "SUBQ", search, ""

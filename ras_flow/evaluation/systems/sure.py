@@ -185,7 +185,7 @@ class _Stages:
         }
 
     def _to_summaries(self, state: SureState) -> list[Send] | str:
-        # Where there is no choice, there is nothing to be weighed.
+        # One candidate needs no weighing.
         count = len(state["candidates"])
         return [_send("summarise", state, at) for at in range(count)] if count > 1 else "conclude"
 

@@ -58,7 +58,7 @@ def _folder(address: str | None, new: bool) -> Path | None:
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if not new and not os.path.isfile(folder / "runs.sqlite"):
         raise RunError(
-            f"There are no runs in {folder}: give a folder that has a file runs.sqlite, as the "
+            f"The folder {folder} holds no runs: give one that has a file runs.sqlite, as the "
             "environment variable RAS_FLOW_HOME of `ras-flow ask` names it."
         )
     return folder

@@ -53,7 +53,7 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
     rows = require("psycopg.rows", extra="postgres")
     options = {**OPTIONS, "prepare_threshold": 0, "row_factory": rows.dict_row}
     with _translate_errors(address):
-        # On a connection of its own: where there is no database, a pool would wait for one.
+        # On a connection of its own: without a database, a pool would wait for one.
         await _migrate(address, options)
         made = WeakSet[Any]()
 

@@ -106,7 +106,7 @@ class ServerThreads:
                             times[id] = time
                             self._found[id] = system
         except UnknownRunError as error:
-            if run_id is None:  # A search that finds nothing is no error of a server's.
+            if run_id is None:  # A server that finds nothing has not failed.
                 raise no_server() from error
             return []
         return sorted(times.items(), key=lambda each: each[1], reverse=True)

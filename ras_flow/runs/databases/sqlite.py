@@ -37,7 +37,7 @@ async def open_runs(
         The runs.
 
     Raises:
-        RunError: The folder cannot be made, a file there is no database of ours, or another
+        RunError: The folder cannot be made, a file there is another kind of database, or another
             program keeps it locked. What is stored stays as it is.
     """
     folder = Path(folder) if folder else home_folder()

@@ -41,7 +41,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
     Raises:
         MissingExtraError: The packages for this kind of address are not installed.
         ConfigurationError: A home folder is not known.
-        RunError: The address is of another kind, there is no store, or it cannot be used.
+        RunError: The address is of another kind, or the store is missing or cannot be used.
     """
     if address and address.startswith(POSTGRES):
         from ras_flow.runs.databases.postgres import open_postgres  # noqa: PLC0415
@@ -58,7 +58,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if address and not new and not os.path.isfile(folder / STORE):
         raise RunError(
-            f"There are no triples in {folder}: give a folder that has a file {STORE}, as "
+            f"The folder {folder} holds no triples: give one that has a file {STORE}, as "
             "`ras-flow ask` and `ras-flow triples precompute` make it."
         )
     try:

@@ -92,7 +92,7 @@ def limit(
 
 
 def _titles(example: Example) -> list[str]:
-    """Return the title's key, and those of all subjects where there is no title."""
+    """Return the title's key, and those of all subjects if it has none."""
     if example.title:
         return [title_key(example.title)]
     subjects = [title_key(subject) for subject, _, _ in example.triples]

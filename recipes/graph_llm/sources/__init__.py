@@ -109,7 +109,7 @@ def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iter
         rows = read_rows(path)
     first = next(rows, None)
     if first is None:
-        raise InputError(f"{path} is empty: there is nothing to learn from.")
+        raise InputError(f"{path} is empty: name a file with rows.")
     rows = _counted(chain([first], rows), seen)
     if first.has("question", "path", "answers"):
         if kb is None:

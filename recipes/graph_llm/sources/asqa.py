@@ -1,6 +1,6 @@
 """ASQA: ambiguous questions with long answers, mixed in as in the paper (static inference).
 
-The documents come with the question, so there is nothing to plan: one hop with the triples of the
+The documents come with the question, so nothing is planned: one hop with the triples of the
 annotators' passages, and the long answer. Questions without passages are answered from nothing.
 """
 

@@ -1,6 +1,6 @@
 """ARC and OpenBookQA: closed-set questions, answered by a letter without any graph.
 
-They come without facts, so there is nothing to simulate: a record is the question and the letter,
+They come without facts, so nothing is simulated: a record is the question and the letter,
 with the instruction of the task. Whether the first plan is [NO_RETRIEVAL] or [SUBQ] only a base
 model can tell; it has to find the right option in two further orders of the options too, since one
 right letter in four comes by chance.

@@ -1,7 +1,7 @@
 """MuSiQue: each step of the human decomposition, with the answers of earlier ones filled in.
 
 The gold triple of a step is the one of its paragraph that links the answer with most words of the
-question. Where there is none, or no paragraph, it is made of question and answer: "UHF >>
+question. Without one, or without a paragraph, it is made of question and answer: "UHF >>
 distributed by" with "Orion Pictures" is a triple as it stands. A question without answer
 (``answerable`` false) has a step that no paragraph supports: it is never sufficient.
 """

@@ -3,7 +3,7 @@
 Which fact answers which step is not said; each fact goes to the step that shares most of its words.
 A last step that only compares ("Is #2 greater than #1?") is reasoning, not retrieval. Answers to
 single steps are not given either, so a step that names an earlier result cannot be worded: then
-all facts are one step, found by the question itself, and there is no subquery to learn. The
+all facts are one step, found by the question itself, and no subquery is learnt. The
 answerer gets the instruction of the task.
 """
 

@@ -96,7 +96,7 @@ def test_what_is_wrong_is_said_in_a_line(settings: Path, tmp_path: Path) -> None
     missing = ras_flow("eval", str(tmp_path / "none.toml"), "--out", str(tmp_path / "o"))
     assert (missing.code, "none.toml" in missing.err) == (1, True)
     nothing = ras_flow("eval", "compare", str(tmp_path), str(tmp_path))
-    assert (nothing.code, "There is no evaluation in" in nothing.err) == (1, True)
+    assert (nothing.code, "holds no evaluation" in nothing.err) == (1, True)
     names = ras_flow("eval", "names")
     assert "ircot" in names.out and "hotpotqa" in names.out
     helped = ras_flow("eval", "--help")

@@ -52,7 +52,7 @@ async def build_hotpotqa_subq(
     most = None if config.limit is None else min(config.limit, sys.maxsize)
     rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), most)))
     if not rows:
-        raise InputError(f"{path} is empty: there is nothing to build from.")
+        raise InputError(f"{path} has no questions: name a file of HotpotQA's.")
     stats = Stats()
     with own_set(folder):
         collected: list[Record] = []
