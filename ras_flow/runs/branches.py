@@ -82,8 +82,8 @@ class _Tree:
     def __init__(self, history: Sequence[Saved]) -> None:
         self._saved = {saved.checkpoint: saved for saved in history}
         self.children: dict[str, list[Saved]] = {}
-        # Edits are made on copies, which do not count as steps. The copy of a finished run may never
-        # get its edit, if the process that made it was killed.
+        # Edits are made on copies, which do not count as steps. The copy of a finished run may
+        # never get its edit, if the process that made it was killed.
         copies = {saved.parent for saved in history if saved.forked_from in self._saved}
         copies |= {
             saved.checkpoint for saved in history if saved.source == "fork" and not saved.next

@@ -1,8 +1,8 @@
 """Questions on knowledge graphs: PathQuestion, WebQSP, ExplaGraphs, in the shared forms.
 
 They are asked as any other question: the graphs that come with them are not handed in. The gold
-path of PathQuestion and the gold graph of ExplaGraphs are what a question rests on; WebQSP's subgraphs
-hold much beside it.
+path of PathQuestion and the gold graph of ExplaGraphs are what a question rests on; WebQSP's
+subgraphs hold much beside it.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 Two forms: the authors' JSON list, whose ``evidence`` names paragraphs for each step, by annotator
 (the first with a list for every step is taken), and the shared one with ``evidence_titles``, which
 are of the whole question. A step that names an earlier result does not count as a subquery, since
-the results of steps are not given. The statements that an annotator reasoned from are the question's documents:
-those of all questions together are a corpus of single sentences. Where that is searched, the
-statements are what a question rests on, and where another corpus is, the pages are.
+the results of steps are not given. The statements that an annotator reasoned from are the
+question's documents: those of all questions together are a corpus of single sentences. Where that
+is searched, the statements are what a question rests on, and where another corpus is, the pages
+are.
 """
 
 from __future__ import annotations
