@@ -9,6 +9,7 @@ from typing import Any
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.evaluation.config import EvalConfig, parse_config
+from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts import (
@@ -45,6 +46,9 @@ QUESTIONS = [
         "support": ["Harbour Bridge"],
     },
 ]
+
+
+SYSTEMS: dict[str, Any] = {"direct": {}, "single": {}, "ras": {}}
 
 
 def write_questions(folder: Path, rows: Sequence[dict[str, Any]] = QUESTIONS) -> Path:
@@ -104,6 +108,22 @@ async def ask(
     """Run an evaluation into the folder's `out`."""
     parts = parts or world.parts
     return await evaluate(settings, folder / "out", parts=parts, reader=world.reader, **more)
+
+
+async def run(
+    folder: Path,
+    world: World,
+    systems: dict[str, Any] = SYSTEMS,
+    *,
+    retry: bool = False,
+    **tables: Any,
+) -> Report:
+    return await ask(config(folder, systems, **tables), folder, world, retry=retry)
+
+
+def rows_of(folder: Path, system: str) -> list[Row]:
+    text = (folder / "out" / "predictions" / "small" / f"{system}.jsonl").read_text()
+    return [Row.from_record(json.loads(line)) for line in text.splitlines()]
 
 
 def failing(start: str | tuple[str, ...], error: Exception | None = None) -> World:
