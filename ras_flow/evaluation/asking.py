@@ -19,8 +19,7 @@ from ras_flow.evaluation.kept import ASKING, KeptCalls
 from ras_flow.evaluation.outcome import outcome_of
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
-from ras_flow.evaluation.states import problem_of, readable, usage_in
-from ras_flow.state.schema import Usage
+from ras_flow.evaluation.states import problem_of, readable
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""
@@ -45,11 +44,8 @@ class Asker:
         [failure] = await asyncio.gather(self._run(question, config), return_exceptions=True)
         if isinstance(failure, ConfigurationError):
             raise failure
-        last, at = await self._last_step(config)
+        last, _ = await self._last_step(config)
         state = readable(last.values)
-        if failure:
-            half_way = await self._graph.aget_state(at, subgraphs=True)
-            state = {**state, "usage": _used(half_way)}
         error = f"{type(failure).__name__}: {failure}" if failure else problem_of(last.values)
         kept = await self._calls.saved(id)
         outcome = outcome_of(state, saved=kept, error=error)
@@ -115,15 +111,3 @@ class Asker:
             if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
                 return state
         return {}
-
-
-def _used(step: StateSnapshot) -> dict[str, Usage]:
-    """Return a run's usage, with that of a node which is a graph of its own and failed half-way."""
-    usage: dict[str, Usage] = {}
-    for found in (step.values, *(task.result for task in step.tasks)):
-        if isinstance(found, Mapping):
-            usage |= usage_in(found.get("usage")) | usage_in(found.get("costs"))
-    for task in step.tasks:
-        if isinstance(task.state, StateSnapshot):
-            usage |= _used(task.state)
-    return usage

@@ -95,15 +95,12 @@ class Method(Protocol):
 
 
 def build_loop(method: Method, parts: PartsSource) -> Graph:
-    """Build a baseline's graph; its node ``answer`` may be a graph, which ``stages`` returns."""
+    """Build a baseline's graph."""
     builder = SystemBuilder("baseline", RasState, parts)
     builder.add_work("start", partial(start, own={"plans": Overwrite([])}))
     builder.add_work("plan", partial(_plan, method=method))
     builder.add_work("retrieve", partial(retrieve, query=planned_subquery, top_k=Reading.top_k))
-    if hasattr(method, "stages"):
-        builder.add_node("answer", method.stages(parts))
-    else:
-        builder.add_work("answer", partial(_answer, method=method))
+    builder.add_work("answer", partial(_answer, method=method))
     builder.add_edge(START, "start")
     builder.add_edge("answer", END)
     for name in ("start", "plan", "retrieve"):
@@ -163,26 +160,19 @@ async def _answer(
     reply = said if isinstance(said, Reply) else Reply(said, calls=0)
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
-    return {**answered(state, runtime, context, text, reply), "usage": cost.usage()}
-
-
-def answered(
-    state: RasState, runtime: Runtime[Any], context: Context, text: str, reply: Reply
-) -> dict[str, Any]:
-    """Return the update that ends a run, and tell the stream of it."""
-    reason = stop_reason(state, context)
     warnings = warn(runtime, *loss_of("model", reply), *end_of("model", text, reply))
     citations, supported, support = judge(text, state["question"], {}, state["passages"])
     event = AnswerEvent(
         type="answer",
         answer=text,
-        stop_reason=reason,
+        stop_reason=stop_reason(state, context),
         citations=citations,
         supported=supported,
         support=support,
     )
     runtime.stream_writer(event)
-    return {**{name: value for name, value in event.items() if name != "type"}, **warnings}
+    told = {name: value for name, value in event.items() if name != "type"}
+    return {**told, "usage": cost.usage(), **warnings}
 
 
 def search_question(state: RasState) -> Thought:

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from langgraph.store.memory import InMemoryStore
 
+from ras_flow.evaluation import kept as kept_calls
 from ras_flow.evaluation.kept import ASKING, NAMESPACE, KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.parts import AttributedGraph, ChainLink, Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage, Triple
@@ -76,6 +78,51 @@ async def test_it_is_told_what_a_run_did_not_pay_for_also_after_a_step_that_is_d
     await calls.forget("second")
     assert await calls.saved("second") == {} and await calls.saved("first")
     assert len(made.calls) == 1
+
+
+async def test_calls_that_are_under_way_at_once_took_their_time_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(kept_calls, "perf_counter", lambda: now)
+    may_end = {id: asyncio.Event() for id in "abc"}
+
+    class Gated(SlowExtractor):
+        async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+            await may_end[passages[0]["id"]].wait()
+            return await super().extract(passages)
+
+    calls = KeptCalls(InMemoryStore())
+    kept = KeptExtractor(Gated(), calls)
+
+    async def ask(run: str, ids: str) -> None:
+        ASKING.set(run)
+        await kept.extract(passages(*ids))
+
+    asked: dict[str, asyncio.Task[None]] = {}
+    for time, run, ids in (
+        (0, "one", "a"),
+        (0, "other", "c"),
+        (2, "one", "bd"),
+        (4, "other", "ab"),
+    ):
+        now = time
+        asked[ids] = asyncio.create_task(ask(run, ids))
+        await asyncio.sleep(0.01)
+    now = 10
+    may_end["a"].set()
+    await asked["a"]
+    now = 14
+    for gate in may_end.values():
+        gate.set()
+    await asyncio.gather(*asked.values())
+    # Two seconds alone and half of eight; half of eight and four alone, for two passages; four
+    # alone and half of ten. The other run waited the other half of the ten, for two passages.
+    seconds = {"a": 6, "b": 4, "d": 4, "c": 9}
+    assert (await calls.saved("other"))["extractor"]["seconds"] == 6 + 4 - 5
+    for id, took in seconds.items():
+        await asyncio.create_task(ask(f"later {id}", id))
+        assert (await calls.saved(f"later {id}"))["extractor"]["seconds"] == took
 
 
 async def test_a_failure_is_not_kept() -> None:

@@ -26,7 +26,6 @@ from ras_flow.graph import wire
 from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
-from ras_flow.testing import ScriptedModel
 from tests.evaluation.running.small import (
     QUESTIONS,
     SYSTEMS,
@@ -127,39 +126,6 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
     assert not any(row.outcome.error for one in retried.standings for row in one.rows)
     assert sorted(again.calls) == [f"{COUNTRY} 1", "answer Who designed the Harbour Bridge? 1"]
     assert {row.id: row.right for row in rows_of(tmp_path, "ras")}["country"]
-
-
-@pytest.mark.parametrize("stage", ["Possible answer: Leo", "Summary: ", "Summary 1: "])
-async def test_what_sure_had_used_before_it_failed_counts(stage: str, tmp_path: Path) -> None:
-    class Sure(World):
-        """Its reader has two candidates for every answer, and fails at a stage."""
-
-        def __init__(self, fails: str) -> None:
-            super().__init__()
-            self.fails = fails
-
-        @property
-        def reader(self) -> Any:
-            return ScriptedModel(self.reply)
-
-        def reply(self, text: str) -> str:
-            if self.fails and self.fails in text:
-                raise ModelResponseError("the server said no")
-            self.note(text)
-            weighs = "Possible answer: " in text or "Summary 1: " in text
-            return "1" if weighs else "1. unknown\n2. Leo Fahr"
-
-    (tmp_path / "well").mkdir()
-    well, broken, again = Sure(""), Sure(stage), Sure("")
-    await run(tmp_path / "well", well, {"sure": {}})
-    await run(tmp_path, broken, {"sure": {}})
-    failed = [row.outcome for row in rows_of(tmp_path, "sure")]
-    assert all(made.error and made.tokens > 0 for made in failed)
-    assert sum(made.calls for made in failed) == len(broken.calls)
-    await run(tmp_path, again, {"sure": {}}, retry=True)
-    assert len(broken.calls) + len(again.calls) == len(well.calls)
-    costs = [[r.outcome.tokens for r in rows_of(f, "sure")] for f in (tmp_path, tmp_path / "well")]
-    assert costs[0] == costs[1]
 
 
 @pytest.mark.parametrize("system", ["react", "ras_no_planning", "ras"])
