@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -64,7 +63,8 @@ class Asker:
         mended = row.gold != gold_of(self.cell, question)
         if not mended and row.judging == JUDGING:
             return row
-        state = await self._steps_of(row)
+        last, _ = await self._last_step({"configurable": {"thread_id": row.run}})
+        state = readable(last.values) if last.created_at else {}
         if not mended and not state:
             return row  # Its steps are gone, which its measures are of.
         read = Read() if row.outcome.error else await self.cell.read(state)
@@ -98,16 +98,5 @@ class Asker:
             return newest, config
         async for saved in self._graph.aget_state_history(config):
             if ASKED in (saved.metadata or {}):
-                return saved, {**saved.config, "metadata": config["metadata"]}
+                return saved, {**saved.config, "metadata": config.get("metadata", {})}
         return newest, config
-
-    async def _steps_of(self, row: Row) -> Mapping[str, Any]:
-        """Return the state that a row was made of; of its run forks may have been made since."""
-        made = row.outcome
-        config: RunnableConfig = {"configurable": {"thread_id": row.run}}
-        async for saved in self._graph.aget_state_history(config):
-            state = readable(saved.values)
-            found = outcome_of(state, error=made.error)
-            if (found.answer, found.hops, found.triples) == (made.answer, made.hops, made.triples):
-                return state
-        return {}

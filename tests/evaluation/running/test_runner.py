@@ -26,6 +26,7 @@ from ras_flow.graph import wire
 from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.runs import open_runs
 from ras_flow.runs.reading import get_branch
+from ras_flow.testing import ScriptedAnswerer
 from tests.evaluation.running.small import (
     QUESTIONS,
     SYSTEMS,
@@ -295,3 +296,25 @@ async def test_a_question_that_is_another_one_now_is_refused_and_nothing_is_writ
     assert written() == before
     with open_rows(tmp_path / "out") as rows:
         assert len(rows.current()) == len(QUESTIONS)
+
+
+@pytest.mark.parametrize("edits", [[], [{"op": "plan", "text": "[NO_RETRIEVAL]"}]])
+async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
+    edits: list[dict[str, str]], tmp_path: Path
+) -> None:
+    await run(tmp_path, failing(COUNTRY), {"ras": {}})
+    [failed] = [row for row in rows_of(tmp_path, "ras") if row.outcome.error]
+    parts = replace(World().parts, answerer=ScriptedAnswerer("what another model says"))
+    async with open_runs(tmp_path / "out", builder=wire(parts)) as runs:
+        if edits:
+            step = get_branch(await runs.document(failed.run))["steps"][2]
+            await events(runs.fork(failed.run, step, parse_edits(edits, OPERATIONS)))
+        else:
+            await events(runs.resume(failed.run))
+        assert (await runs.get(failed.run)).state["answer"] == "what another model says"
+    world = World()
+    await run(tmp_path, world, {"ras": {}}, retry=True)
+    assert world.calls == [f"{COUNTRY} 1"]
+    [row] = [row for row in rows_of(tmp_path, "ras") if row.id == failed.id]
+    assert (row.outcome.answer, row.right) == ("Norway", True)
+    assert len(row.outcome.hops) == len(failed.outcome.hops)
