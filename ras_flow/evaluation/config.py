@@ -48,7 +48,7 @@ from pydantic import Field
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.question import Retrieval
 from ras_flow.evaluation.systems import EvalSystem, find_system
-from ras_flow.settings.context import PAUSES, Context
+from ras_flow.settings.context import Context
 from ras_flow.support.validation import (
     FilePath,
     NonNegative,
@@ -61,8 +61,8 @@ from ras_flow.support.validation import (
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""
 
-_NOT_A_SYSTEMS = frozenset({"index", "task", "planning", *PAUSES})
-"""Settings of a run that are a benchmark's, or a person's."""
+_OF_BENCHMARKS = frozenset({"index", "task", "planning"})
+"""Settings of a run that are a benchmark's."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
 """What benchmarks and systems may be called: names of files are made of it."""
@@ -311,7 +311,9 @@ def _system(
 
 
 def _settings_of(context: type[Context]) -> frozenset[str]:
-    return frozenset(context.model_fields) - _NOT_A_SYSTEMS
+    """Return the settings that a system may have here; nobody is there to answer its pauses."""
+    own = context.model_fields.keys() - _OF_BENCHMARKS
+    return frozenset(name for name in own if not name.startswith("pause_"))
 
 
 def _check_name(name: str, where: str) -> None:

@@ -28,9 +28,6 @@ LONGEST_NAME = 4096
 LONGEST_INSTRUCTION = 20_000
 """Characters of an instruction, which every prompt repeats and every checkpoint keeps."""
 
-PAUSES = ("pause_before_retrieval", "pause_after_merge", "pause_before_answer")
-"""The settings that make a run wait for a person."""
-
 DEFAULT_MODEL = "local:default"
 """The embedded model: no key, no server and no model hub."""
 
