@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.pronouns import short_title
+from ras_flow.formats.titles import short_title
 
 _NAME_ENDS = re.compile(r"[(,;:\[]|\s(?:is|was|are|were|has|had)\s")
 _WORD = re.compile(r"\w+")

@@ -7,6 +7,7 @@ from collections import Counter
 from functools import lru_cache
 
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.titles import qualifier, short_title, speaks_of
 from ras_flow.formats.tokens import tokenize
 
 _KINDS = tuple(
@@ -30,9 +31,17 @@ PRONOUNS = frozenset(
     "somebody something everyone everybody nobody".split()
 ).union(*_KINDS)
 
+_NOTHING = frozenset(
+    "unknown none null nil nothing tbd tba unspecified undefined unbekannt inconnu desconocido "
+    "sconosciuto неизвестно 未知 不明 不詳".split()
+) | {"n a", "no data", "no information"}
+_NOTHING_SAID = re.compile(
+    r"not (?:applicable|available|disclosed|given|known|mentioned|provided|specified|stated)"
+)
+_NO_VALUE = " -–—−?？.…_*/"
+
 _WORD = re.compile(r"\w+")
 _DESCRIPTION = re.compile(r"(?:the|this) ([a-z-]+)", re.IGNORECASE)
-_SUFFIX = re.compile(r"(?<!\s)\s*\(([^()]*)\)$")
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z]|\s*$)|[。！？]")
 
 _OPENING = 500
@@ -47,23 +56,27 @@ def is_pronoun(name: str, *, as_object: bool = False) -> bool:
 def means_title(name: str, title: str, text: str, *, as_object: bool = False) -> bool:
     """Tell whether a name stands for what a passage is about, that is for its title.
 
-    A pronoun does if the text uses it and no other kind more often: in a passage about a film, a
-    lone "he" is somebody else. "The film" and "this film" do if the title says so, as in "Salt
-    Road (film)", or if the first sentence has both the title and "a … film".
+    The text has to speak of the title as of a name. A pronoun stands for it if the text uses it and
+    no other kind more often: in a passage about a film, a lone "he" is somebody else. "The film"
+    and "this film" do if the title says so, as in "Salt Road (film)", or if the first sentence has
+    both the title and "a … film".
     """
-    if not title:
-        return False
     pronoun = _pronoun(name, as_object)
     kind = next((kind for kind in _KINDS if pronoun in kind), None)
     if kind:
-        return kind in _main_kinds(text)
+        return kind in _main_kinds(text) and speaks_of(text, title)
     described = _DESCRIPTION.fullmatch(name.strip())
-    return described is not None and _is_a(described[1].casefold(), title, text)
+    return (
+        described is not None
+        and _is_a(described[1].casefold(), title, text)
+        and speaks_of(text, title)
+    )
 
 
-def short_title(title: str) -> str:
-    """Return a title without what tells it from others of its name: "Salt Road (film)"."""
-    return _SUFFIX.sub("", title) or title
+def means_nothing(name: str) -> bool:
+    """Tell whether a name says that there is none, as "unknown", "N/A" and "-" do."""
+    words = normalize_name(name)
+    return not name.strip(_NO_VALUE) or words in _NOTHING or bool(_NOTHING_SAID.fullmatch(words))
 
 
 @lru_cache(maxsize=4)
@@ -76,8 +89,7 @@ def _main_kinds(text: str) -> list[frozenset[str]]:
 
 
 def _is_a(noun: str, title: str, text: str) -> bool:
-    suffix = _SUFFIX.search(title)
-    if suffix and noun in map(str.casefold, _WORD.findall(suffix[1])):
+    if noun in map(str.casefold, _WORD.findall(qualifier(title))):
         return True
     text = text[:_OPENING]
     end = _SENTENCE_END.search(text)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from ras_flow.formats.full_names import full_name
 from ras_flow.formats.inverse import Form, forms, inverted
-from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.pronouns import is_pronoun, means_title, short_title
+from ras_flow.formats.normalize import name_key, normalize_name
+from ras_flow.formats.pronouns import is_pronoun, means_nothing, means_title
+from ras_flow.formats.titles import own_title, short_title
 from ras_flow.formats.triples import Spo
 
 Rule = Callable[[Sequence[Spo], str, str], list[Spo]]
@@ -31,6 +32,16 @@ class Refined:
 
     triples: list[Spo]
     left_out: dict[str, int] = field(default_factory=dict)
+
+
+def leave_out_nothing(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
+    """Leave out triples with "unknown" or "-" for a name, but in a passage of that title."""
+    own = normalize_name(short_title(title))
+
+    def says_nothing(part: str) -> bool:
+        return means_nothing(part) and normalize_name(part) != own
+
+    return [spo for spo in triples if not says_nothing(spo[0]) and not says_nothing(spo[2])]
 
 
 def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
@@ -67,7 +78,7 @@ def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
 def leave_out_loops(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     """Leave out triples whose object is their subject."""
-    return [spo for spo in triples if normalize_name(spo[0]) != normalize_name(spo[2])]
+    return [spo for spo in triples if name_key(spo[0]) != name_key(spo[2])]
 
 
 def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
@@ -83,6 +94,7 @@ def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
 
 RULES: Mapping[str, Rule] = {
+    "nothing": leave_out_nothing,
     "pronoun": name_the_title,
     "full name": name_in_short,
     "subject as object": leave_out_loops,
@@ -109,8 +121,9 @@ def _written(title: str, triples: Iterable[Spo]) -> str:
     """Return the title, without its "(film)" where triples write it so, unless it is a pronoun."""
     names = {normalize_name(part) for subject, _, object in triples for part in (subject, object)}
     short = normalize_name(short_title(title))
-    return title if short not in names or is_pronoun(short) else short_title(title)
+    own = own_title(title)
+    return own if short not in names or is_pronoun(short) else short_title(own)
 
 
 def _names(one: str, other: str) -> tuple[str, str]:
-    return normalize_name(one), normalize_name(other)
+    return name_key(one), name_key(other)

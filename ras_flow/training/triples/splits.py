@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.pronouns import short_title
+from ras_flow.formats.titles import short_title
 from ras_flow.training.splits import Splitter, fraction
 from ras_flow.training.triples.examples import Example
 
