@@ -46,19 +46,19 @@ def speaks_of(text: str, title: str) -> bool:
     name = short_title(title)
     if all(map(str.islower, _WORD.findall(name))):
         return False
-    if has_name(text, name) and _capitals(name) <= _capitals(text):
+    capitals = _capitals(text)
+    if _capitals(name) <= capitals and has_name(text, name):
         return True
     opening = _ARTICLE.sub("", normalize_name(text[: 2 * len(name)]))
     if f"{opening} ".startswith(f"{normalize_name(name)} "):
         return True
     words = [word for word in _WORD.findall(name) if len(word) >= _LEAST and word.isalpha()]
-    parts, inside = (
-        {normalize_name(word) for word in some if not word.islower()}
-        for some in (words, _INSIDE.findall(text))
-    )
-    last = {normalize_name(word) for word in words[-1:]}
-    return not parts.isdisjoint(inside) or not last.isdisjoint(_capitals(text))
+    last = map(normalize_name, words[-1:])
+    inside = _capitals(" ".join(_INSIDE.findall(text)))
+    return not capitals.isdisjoint(last) or not inside.isdisjoint(_capitals(" ".join(words)))
 
 
 def _capitals(text: str) -> set[str]:
-    return {normalize_name(word) for word in _WORD.findall(text) if word != word.lower()}
+    """Return the normalised words of a text that are not in small letters."""
+    words = set(_WORD.findall(text))
+    return {normalize_name(word) for word in words if any(map(str.isupper, word))}

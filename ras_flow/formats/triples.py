@@ -44,6 +44,10 @@ _NONE = re.compile(
     r"|\W*(?:none|null|n/a|(?:there are |the text states )?no (?:facts|triples)[^\n.]{0,60})\W*",
     re.IGNORECASE,
 )
+_BAR = re.compile(r"\|[^\w|]*$")
+"""The bar between a field and the next marker, with what models write around that one."""
+_SURPLUS = re.compile(r"\|(?=\s*[A-Za-z]\s*[>＞])")
+_FOURTH = re.compile(r"(\|\s*[A-Za-z])(?:\s*[>＞])+")
 _SPACES = " \t,;"
 
 
@@ -65,8 +69,8 @@ def clean_field(text: str) -> str:
     if _CLEAN.fullmatch(text):
         return text
     text = _ESCAPED_QUOTE.sub("", _drop_unmatched(_INVISIBLE.sub("", text)))
-    text = " ".join(text.replace("|", "/").split())
-    return _LOOKALIKE.sub(r"\1", text.strip(_SPACES)).strip(_SPACES)
+    text = " ".join(text.split()).strip(_SPACES + "|")
+    return _FOURTH.sub(r"\1", _LOOKALIKE.sub(r"\1", text)).strip(_SPACES + "|")
 
 
 def format_triple(subject: str, predicate: str, object: str) -> str:
@@ -89,7 +93,8 @@ def parse_triples(text: str) -> ParsedTriples:
     markers spaced, bold, in lower case,    read as the format; a missing "|" or outer
     wide, or as "S:", "<S>", "Subject:"     parenthesis does not matter
     JSON objects or lists, "(a | b | c)"    read if there are no markers, or if all is JSON
-    "|" and more after a field              the triple is kept, the surplus dropped
+    "|" in a field                          part of it
+    "| X> …" after a field                  the triple is kept, the surplus dropped
     no "O>", or another letter in place     the third field is the object
     no object, but "P> is a member)"        "is" is the predicate, "a member" the object
     a marker twice or out of order          dropped; after a complete triple, surplus
@@ -178,13 +183,13 @@ def _read_group(text: str, markers: list[re.Match[str]], end: int) -> _Found:
             return
         region = unclosed
     fields = [
-        text[subject.end() : predicate.start()].partition("|"),
-        text[predicate.end() : object.start()].partition("|"),
-        region.partition("|"),
+        _SURPLUS.split(_BAR.sub("", text[subject.end() : predicate.start()]), maxsplit=1),
+        _SURPLUS.split(_BAR.sub("", text[predicate.end() : object.start()]), maxsplit=1),
+        _SURPLUS.split(region, maxsplit=1),
     ]
-    first, second, third = (part for part, _, _ in fields)
+    first, second, third = (part for part, *_ in fields)
     yield text[subject.start() : object_end], _cleaned((first, second, third))
-    for surplus in [*(more for _, _, more in fields), text[object_end:end]]:
+    for surplus in [*(more for _, *rest in fields for more in rest), text[object_end:end]]:
         if surplus.strip(_SPACES + "\n|()*"):
             yield surplus, None
 
