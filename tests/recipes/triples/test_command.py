@@ -97,7 +97,7 @@ def test_each_rule_is_measured_on_kept_outputs(
     told = run_cli(*command, "--keep", tmp_path / "kept")
     assert told.exit_code == 0, told.output
     rows_told = [line.split(" | ")[0] for line in told.stdout.splitlines()]
-    assert rows_told[2:4] == ["| no rule", "| only: pronoun"]
+    assert {"| no rule", "| only: nothing", "| only: pronoun"} <= set(rows_told)
     asked = len(worker.asked)
     assert run_cli(*command, "--keep", tmp_path / "kept").stdout == told.stdout
     assert asked and len(worker.asked) == asked
