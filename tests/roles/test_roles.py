@@ -54,6 +54,7 @@ async def test_the_first_plan_has_no_sufficient_among_its_examples() -> None:
         ("Here is my plan:\n[SUBQ] Who?", ("SUBQ", "Who?")),
         ("<think>\n\n</think>\n\n[SUBQ] Who?", ("SUBQ", "Who?")),
         ("◁think▷[SUFFICIENT]?◁/think▷[SUBQ] Who?", ("SUBQ", "Who?")),
+        ("Maybe\n[NO_RETRIEVAL]\n[x]?\n</think>\n[SUBQ] Who?", ("SUBQ", "Who?")),
         ("[SUBQ]\n[SUBQ] Who?", ("SUBQ", "Who?")),
         ("[SUBQ] Who?\n[SUFFICIENT]", ("SUBQ", "Who?")),
         ("Plan:\n[SUFFICIENT]\n[SUBQ] Who?", ("SUFFICIENT", "")),

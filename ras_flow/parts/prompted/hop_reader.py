@@ -10,6 +10,7 @@ from typing import Any
 from ras_flow.documents.split import split_text
 from ras_flow.formats.hop_reply import HopReply, parse_hop_reply
 from ras_flow.formats.hop_view import format_hop, new_passages, with_new
+from ras_flow.formats.reply import spoken
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Generation, HopRequest, Message, Reply
@@ -66,7 +67,7 @@ class PromptedHopReader:
             )
         facts = [_facts(parse_hop_reply(part.text)) for part in made[:-1]]
         return Reply(
-            "\n".join([*facts, made[-1].text]),
+            "\n".join([*facts, spoken(made[-1].text)]),
             sum(part.input_tokens for part in made),
             sum(part.output_tokens for part in made),
             lost,

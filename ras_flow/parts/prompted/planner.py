@@ -9,6 +9,7 @@ from itertools import islice
 
 from ras_flow.formats.history import format_history
 from ras_flow.formats.plan import parse_plan
+from ras_flow.formats.reply import spoken
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, PlanRequest, Reply
@@ -41,7 +42,7 @@ class PromptedPlanner:
             [prompt for prompt, _ in prompts_and_losses], max_new_tokens=MAX_NEW_TOKENS, stop=STOP
         )
         return [
-            Reply(_first_plan(made.text), made.input_tokens, made.output_tokens, lost)
+            Reply(_first_plan(spoken(made.text)), made.input_tokens, made.output_tokens, lost)
             for made, (_, lost) in zip(generations, prompts_and_losses, strict=True)
         ]
 

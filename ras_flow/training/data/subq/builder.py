@@ -11,6 +11,7 @@ from ras_flow.datasets.contexts import documents, support
 from ras_flow.datasets.reading import Row
 from ras_flow.errors import ModelResponseError
 from ras_flow.formats.quality import refine
+from ras_flow.formats.reply import spoken
 from ras_flow.parts.prompted import PromptedAnswerer, PromptedExtractor
 from ras_flow.parts.prompted.forms import form_for
 from ras_flow.parts.records import Message
@@ -148,7 +149,7 @@ class Builder:
             except ModelResponseError as error:
                 self.rejected = error
                 return None
-            value, problem = read(made.text)
+            value, problem = read(spoken(made.text))
             if problem is None:
                 return value
             prompt = again(prompt, made.text, problem)
