@@ -1,26 +1,39 @@
-"""PDF files by pypdf: their text layer, and the pages that have none."""
+"""PDF files by pypdf: their text layer, forms and notes, and what of them cannot be read."""
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ras_flow.documents.shared import DAMAGE, damaged, given_title, make_document
+from ras_flow.documents.blocks import Block, plain_blocks
+from ras_flow.documents.pdf_marks import form_values, headings, notes, outline_key
+from ras_flow.documents.pdf_pages import joined
+from ras_flow.documents.shared import DAMAGE, block_document, damaged, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
 from ras_flow.formats.text import has_word
 from ras_flow.support.extras import require
 
-_CUT_WORD = re.compile(r"(?<!\w)(\w++)(?:-| ?[\xad‐])[ \t]*\n[ \t]*(\w++)")
 _NO_LOG = logging.NullHandler()
+_MISSED = 20
+"""Letters of unreadable fonts on a page from which on they are told; bullets are fewer."""
+
+
+@dataclass
+class _Page:
+    number: int
+    text: str
+    is_scan: bool
+    unreadable: int
+    headings: dict[str, int] = field(default_factory=dict)
+    marks: list[str] = field(default_factory=list)
 
 
 def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a PDF file's text layer, whose words lines may part; its title is its metadata's."""
+    """Read a PDF file; its title is its metadata's, its headings are those of its outline."""
     pypdf = require("pypdf", extra="documents")
     # Without a handler of the program's, its warnings would go to standard error.
     logging.getLogger("pypdf").addHandler(_NO_LOG)
@@ -29,12 +42,10 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         if reader.is_encrypted and not reader.decrypt(""):
             raise DocumentError(f"{source} is encrypted: save a copy without a password.")
         title = reader.metadata.title if reader.metadata else None
-        texts = [page.extract_text() for page in reader.pages]
-        scans = [
-            number
-            for number, (page, text) in enumerate(zip(reader.pages, texts, strict=True), start=1)
-            if not has_word(text) and _has_picture(page)
-        ]
+        pages = [_page(page, number) for number, page in enumerate(reader.pages, start=1)]
+        for number, marked in headings(reader).items():
+            if number < len(pages):
+                pages[number].headings = marked
     except DocumentError:
         raise
     except pypdf.errors.DependencyError as error:
@@ -44,20 +55,39 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         ) from error
     except (pypdf.errors.PyPdfError, pypdf.errors.DeprecationError, *DAMAGE) as error:
         raise damaged(source, "PDF", error) from error
-    text = "\n\n".join(texts)
-    # A font that does not tell which letters it draws gives NULs.
-    if not has_word(text):
-        raise DocumentError(f"{source} has no text layer: run text recognition (OCR) on it first.")
-    document = make_document(
-        source, given_title(title if isinstance(title, str) else ""), _rejoined(text)
-    )
-    if scans:
-        gap = (
-            f"{len(scans)} of {len(texts)} pages of {source}, which show pictures and have no text "
-            f"(first: page {scans[0]}). If they are scans, run text recognition (OCR) first."
-        )
-        document = replace(document, gap=gap)
-    yield document
+    if not any(has_word(page.text) or page.marks for page in pages):
+        raise DocumentError(f"{source} {_why_empty(pages)}: run text recognition (OCR) on it first.")
+    for page, text in zip(pages, joined([page.text for page in pages]), strict=True):
+        page.text = text
+    title = given_title(title if isinstance(title, str) else "") or Path(source).stem
+    blocks = [block for page in pages for block in _blocks(page)]
+    yield block_document(source, title, blocks, _gap(pages, source))
+
+
+def _page(page: Any, number: int) -> _Page:
+    texts: list[str] = []
+    unreadable = 0
+
+    def see(text: str, _: object, __: object, font: Any, ___: object) -> None:
+        nonlocal unreadable
+        if _is_readable(font):
+            texts.append(text)
+        else:
+            unreadable += len("".join(text.split()))
+            texts.append("\n" * text.count("\n"))
+
+    page.extract_text(visitor_text=see)
+    text = "".join(texts)
+    marks = [*form_values(page), *notes(page)]
+    is_scan = not has_word(text) and not unreadable and _has_picture(page)
+    return _Page(number, text, is_scan, unreadable, marks=marks)
+
+
+def _is_readable(font: Any) -> bool:
+    """Tell whether a font says which letters its glyphs are, or is one of letters anyway."""
+    if not font or font.get("/Subtype") != "/Type0" or "/ToUnicode" in font:
+        return True
+    return font.get("/Encoding") not in ("/Identity-H", "/Identity-V")
 
 
 def _has_picture(page: Any) -> bool:
@@ -69,17 +99,55 @@ def _has_picture(page: Any) -> bool:
     )
 
 
-def _rejoined(text: str) -> str:
-    """Join the words that lines part. A hyphen stays where it may be the word's own.
+def _why_empty(pages: list[_Page]) -> str:
+    if any(page.unreadable for page in pages):
+        return "has fonts that do not say which letters they draw"
+    return "has no text layer"
 
-    It goes if the second half is not a word elsewhere in the text, or the whole is.
-    """
-    known = set(re.findall(r"\w+", _CUT_WORD.sub(" ", text).casefold()))
 
-    def join(cut: re.Match[str]) -> str:
-        first, second = cut.groups()
-        rest = second.casefold()
-        whole = second[0].islower() and (rest not in known or first.casefold() + rest in known)
-        return first + second if whole else f"{first}-{second}"
+def _gap(pages: list[_Page], source: str) -> str:
+    """Say which pages were not read, or not whole."""
+    scans = [page.number for page in pages if page.is_scan]
+    missed = [page.number for page in pages if page.unreadable >= _MISSED]
+    gaps = []
+    for numbers, what, advice in (
+        (scans, "which show pictures and have no text", "If they are scans, run"),
+        (missed, "in fonts that do not say which letters they draw", "Run"),
+    ):
+        if numbers:
+            gaps.append(
+                f"{len(numbers)} of {len(pages)} pages of {source}, {what} (first: page "
+                f"{numbers[0]}). {advice} text recognition (OCR) first."
+            )
+    return " ".join(gaps)
 
-    return _CUT_WORD.sub(join, text)
+
+def _blocks(page: _Page) -> Iterator[Block]:
+    anchor = f"page={page.number}"
+    lines = page.text.split("\n")
+    start = at = 0
+    while at < len(lines):
+        length, level = _heading_at(lines, at, page.headings)
+        if length:
+            yield from _plain(lines[start:at], anchor)
+            text = " ".join(" ".join(lines[at : at + length]).split())
+            yield Block("heading", text, level, anchor)
+            start = at + length
+        at += length or 1
+    yield from _plain(lines[start:], anchor)
+    for mark in page.marks:
+        yield Block("paragraph", mark, anchor=anchor)
+
+
+def _plain(lines: list[str], anchor: str) -> Iterator[Block]:
+    for block in plain_blocks("\n".join(lines)):
+        yield Block(block.kind, block.text, anchor=anchor)
+
+
+def _heading_at(lines: list[str], at: int, known: dict[str, int]) -> tuple[int, int]:
+    """Return how many lines from one on are a heading of the outline, and its level."""
+    for length in (1, 2, 3) if known else ():
+        text = outline_key(" ".join(lines[at : at + length]))
+        if text in known:
+            return length, known[text]
+    return 0, 0

@@ -1,112 +1,184 @@
-"""Word files by python-docx: what Word shows, wherever it stands in the file."""
+"""Word files by python-docx: what Word shows, with its headings, lists and tables."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from io import SEEK_END
 from pathlib import Path
-from typing import Any, BinaryIO
-from zipfile import BadZipFile, ZipFile
+from typing import Any
 
-from ras_flow.documents.shared import (
-    DAMAGE,
-    RAISED,
-    as_powers,
-    damaged,
-    given_title,
-    make_document,
-)
+from ras_flow.documents.archives import archive
+from ras_flow.documents.blocks import Block
+from ras_flow.documents.shared import as_powers, block_document, given_title
 from ras_flow.documents.source import SourceDocument
-from ras_flow.errors import DocumentError
+from ras_flow.documents.tables import Cell, table_blocks
+from ras_flow.documents.word_lists import WORD, Lists
+from ras_flow.documents.word_styles import Styles
+from ras_flow.documents.word_text import make_plain, without_page_numbers
 from ras_flow.support.extras import require
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_GONE = (f"{_WORD}del", f"{_WORD}moveFrom", f"{_COMPATIBLE}Fallback")
-"""Elements whose text was deleted or is there a second time."""
-_AROUND = (
-    *map(_WORD.__add__, "ins moveTo sdt sdtContent fldSimple smartTag customXml".split()),
-    *map(_COMPATIBLE.__add__, ("AlternateContent", "Choice")),
-)
-"""Elements around paragraphs, rows and runs, which python-docx does not look into."""
-_NOTES = ("/footnotes", "/endnotes")
-"""How the relations to the parts with notes end."""
-_UNPACKED_FREELY, _UNPACKED_FOLD = 128 * 1024 * 1024, 20
-"""A file may unpack to so many bytes, or to so many times its size: a zip bomb is small."""
+_NOTES = ("footnote", "endnote")
 
 
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a Word file, notes last; the title is its property's, or its first title or heading."""
+    """Read a Word file; the title is its property's, or its first title or heading."""
     docx = require("docx", extra="documents")
     etree = require("lxml.etree", extra="documents")
-    raised = etree.XPath(
-        ".//w:r[w:rPr/w:vertAlign/@w:val='superscript']", namespaces={"w": _WORD.strip("{}")}
-    )
-    try:
-        with path.open("rb") as file:
-            _check_unpacked(file, source)
-            document = docx.Document(file)
-        notes = [
-            docx.oxml.parse_xml(relation.target_part.blob)
-            for relation in document.part.rels.values()
-            if relation.reltype.endswith(_NOTES)
-        ]
-        for root in (document.element.body, *notes):
-            etree.strip_elements(root, *_GONE, with_tail=False)
-            etree.strip_tags(root, *_AROUND)
-            for run in raised(root):
-                run.text = f"{RAISED}{run.text}"
+    with archive(path, source, docx.opc.exceptions.OpcError, etree.Error) as file:
+        document = docx.Document(file)
         # python-docx writes a title of its own into a file without properties.
         title = given_title(document.core_properties.title)
-        blocks: list[str] = []
-        plain: set[str | None] = set()  # To find a style takes python-docx a millisecond.
-        for block in document.iter_inner_content():
-            if isinstance(block, docx.table.Table):
-                blocks.extend(_rows(block))
+        blocks = list(_Reader(document).blocks())
+    yield block_document(source, as_powers(title), blocks)
+
+
+class _Reader:
+    def __init__(self, document: Any) -> None:
+        self._parse = require("docx.oxml", extra="documents").parse_xml
+        self._document = document
+        self._styles = Styles(document.styles.element)
+        self._lists = Lists(next(self._parts("/numbering"), None))
+        self._notes: dict[tuple[str, str], Any] = {}
+        for kind in _NOTES:
+            for part in self._parts(f"/{kind}s"):
+                make_plain(part, self._styles)
+                for note in part:
+                    self._notes[kind, note.get(f"{WORD}id", "")] = note
+
+    def _parts(self, kind: str) -> Iterator[Any]:
+        for relation in self._document.part.rels.values():
+            if relation.reltype.endswith(kind):
+                yield self._parse(relation.target_part.blob)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the file shows; before all, once, what is at the edges of its pages."""
+        yield from self._edges("/header")
+        yield from self._edges("/footer")
+        body = self._document.element.body
+        make_plain(body, self._styles)
+        yield from _joined_code(_around_nested(self._inside(body)))
+
+    def _edges(self, kind: str) -> Iterator[Block]:
+        shown: dict[str, None] = {}
+        for part in self._parts(kind):
+            without_page_numbers(part)
+            make_plain(part, self._styles)
+            shown |= dict.fromkeys(filter(None, map(_text, part.iter(f"{WORD}p"))))
+        yield from (Block("paragraph", text) for text in shown)
+
+    def _inside(self, element: Any) -> Iterator[tuple[Block, int]]:
+        """Yield the blocks in an element, each with the depth of its list."""
+        for child in element:
+            if child.tag == f"{WORD}p":
+                for paragraph in child.iter(f"{WORD}p"):  # It may have text boxes.
+                    yield from self._paragraph(paragraph)
+            elif child.tag == f"{WORD}tbl":
+                yield from self._table(child)
+            else:
                 continue
-            blocks.extend(_paragraphs(block._p))
-            if not title and block._p.style not in plain and block.text.strip():
-                if block.style and str(block.style.name).startswith(("Title", "Heading")):
-                    title = block.text
-                plain.add(block._p.style)
-        for note in notes:
-            blocks.extend(_paragraphs(note))
-    except DocumentError:
-        raise
-    # zipfile raises a RuntimeError for an encrypted entry.
-    except (docx.opc.exceptions.OpcError, etree.Error, BadZipFile, RuntimeError, *DAMAGE) as error:
-        raise damaged(source, ".docx", error) from error
-    yield make_document(source, as_powers(title), as_powers("\n\n".join(blocks)))
+            for note in self._notes_of(child):
+                yield Block("paragraph", note), 0
+
+    def _paragraph(self, paragraph: Any) -> Iterator[tuple[Block, int]]:
+        style = self._styles.of(paragraph)
+        label = self._lists.label(*style.list) if style.list else None
+        text = _text(paragraph)
+        if not text or style.is_contents:
+            return
+        if style.level is not None:
+            number = f"{label.text} " if label and label.text != "-" else ""
+            yield Block("heading", " ".join(f"{number}{text}".split()), style.level), 0
+        elif label and label.text:
+            yield Block("item", f"{'  ' * label.depth}{label.text} {text}"), label.depth
+        else:
+            yield Block("code" if style.is_code else "paragraph", text), 0
+
+    def _table(self, table: Any) -> Iterator[tuple[Block, int]]:
+        rows = _rows(table)
+        if all(len(row) == 1 for row in rows):  # A frame around text.
+            for cell in dict.fromkeys(row[0][0] for row in rows):
+                yield from self._inside(cell)
+            return
+        cells = [[cell for _, cell in row] for row in rows]
+        yield from ((block, 0) for block in table_blocks(cells))
+
+    def _notes_of(self, element: Any) -> Iterator[str]:
+        for kind in _NOTES:
+            for reference in element.iter(f"{WORD}{kind}Reference"):
+                note = self._notes.get((kind, reference.get(f"{WORD}id", "")))
+                if note is not None and (text := _all_text(note)):
+                    yield text
 
 
-def _check_unpacked(file: BinaryIO, source: str) -> None:
-    """Refuse an archive that unpacks to far more than its size."""
-    with ZipFile(file) as archive:
-        unpacked = sum(part.file_size for part in archive.infolist())
-    size = file.seek(0, SEEK_END)
-    file.seek(0)
-    if unpacked > max(_UNPACKED_FREELY, _UNPACKED_FOLD * size):
-        raise DocumentError(
-            f"{source} has {size} bytes and would unpack to {unpacked}, as a file made to fill the "
-            "memory would: leave it out, or save its text as .txt."
-        )
+def _text(paragraph: Any) -> str:
+    return as_powers(paragraph.text).strip()
 
 
-def _rows(table: Any) -> Iterator[str]:
-    """Yield the text of each row; a cell that is merged over several rows is in each of them.
+def _all_text(element: Any) -> str:
+    """Return the text of a cell or note in one line, with that of tables and boxes in it."""
+    return " ".join(filter(None, (_line(one) for one in element.iter(f"{WORD}p"))))
+
+
+def _line(paragraph: Any) -> str:
+    return " ".join(_text(paragraph).split())
+
+
+def _rows(table: Any) -> list[list[tuple[Any, Cell]]]:
+    """Return the cells of each row, with their elements; one below others in each of its rows.
 
     python-docx's own cells come once for each column, and recurse over merged rows.
     """
-    shown: dict[int, Any] = {}
-    for row in table.rows:
-        above, shown, column = shown, {}, row.grid_cols_before
-        for cell in row._tr.tc_lst:
-            shown[column] = above.get(column, cell) if cell.vMerge == "continue" else cell
+    rows = []
+    above: dict[int, tuple[Any, str]] = {}
+    for row in table.tr_lst:
+        is_head = row.find(f"{WORD}trPr/{WORD}tblHeader") is not None
+        cells: list[tuple[Any, Cell]] = []
+        if row.grid_before:
+            cells.append((None, Cell("", columns=row.grid_before)))
+        here: dict[int, tuple[Any, str]] = {}
+        column = row.grid_before
+        for cell in row.tc_lst:
+            shown = above.get(column) if cell.vMerge == "continue" else None
+            here[column] = shown or (cell, _all_text(cell))
+            element, text = here[column]
+            cells.append((element, Cell(text, is_head, cell.grid_span)))
             column += cell.grid_span
-        yield " ".join(text for cell in shown.values() for text in _paragraphs(cell))
+        rows.append(cells)
+        above = here
+    return rows
 
 
-def _paragraphs(element: Any) -> list[str]:
-    """Return the texts of a paragraph or cell, and of the tables and text boxes in it."""
-    texts = (paragraph.text for paragraph in element.iter(f"{_WORD}p"))
-    return [text for text in texts if text.strip()]
+def _around_nested(blocks: Iterator[tuple[Block, int]]) -> Iterator[Block]:
+    """Make an item that has a list in it lead that list's items."""
+    around: list[tuple[int, str]] = []
+    held: tuple[Block, int] | None = None
+    for block, depth in blocks:
+        if held and block.kind == "item" and depth > held[1]:
+            around.append((held[1], held[0].text))
+        elif held:
+            yield held[0]
+        while around and (block.kind != "item" or around[-1][0] >= depth):
+            around.pop()
+        if block.kind == "item":
+            lead = tuple(text for _, text in around)
+            held = Block("item", block.text, lead=lead), depth
+        else:
+            held = None
+            yield block
+    if held:
+        yield held[0]
+
+
+def _joined_code(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Make one block of code of the paragraphs that are its lines."""
+    code: list[str] = []
+    for block in blocks:
+        if block.kind == "code":
+            code.append(block.text)
+            continue
+        if code:
+            yield Block("code", "\n".join(code))
+            code = []
+        yield block
+    if code:
+        yield Block("code", "\n".join(code))
