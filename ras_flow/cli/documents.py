@@ -30,6 +30,7 @@ def read_and_tell(
 ) -> Iterator[SourceDocument]:
     """Read documents, and say on standard error what is left out."""
     from ras_flow.documents import ReadReport, read_documents
+    from ras_flow.documents.reading import HIDDEN
 
     report = ReadReport()
     docs = [_absolute(path) for path in docs]
@@ -37,7 +38,7 @@ def read_and_tell(
         _tell_faults(report, skip)
         yield document
     _tell_faults(report, skip)
-    seen = [path for path in report.ignored if not path.name.startswith(".")]
+    seen = [path for path in report.ignored if not path.name.startswith(HIDDEN)]
     _tell_types([path for path in seen if os.path.isfile(path)])
     _tell_links([path for path in seen if os.path.islink(path)], docs)
     if not report.documents and empty_ok:

@@ -22,14 +22,15 @@ _UNPACKED_FREELY, _UNPACKED_FOLD = 128 * 1024 * 1024, 20
 @contextmanager
 def archive(path: Path, source: str, *errors: type[Exception]) -> Iterator[BinaryIO]:
     """Open an archive for a library, whose errors then say that the file is damaged."""
+    # zipfile raises a RuntimeError for an encrypted entry.
+    damage: tuple[type[Exception], ...] = (BadZipFile, RuntimeError, *errors, *DAMAGE)
     try:
         with path.open("rb") as file:
             _check(file, source, path.suffix.lower())
             yield file
     except DocumentError:
         raise
-    # zipfile raises a RuntimeError for an encrypted entry.
-    except (BadZipFile, RuntimeError, *errors, *DAMAGE) as error:
+    except damage as error:
         raise damaged(source, path.suffix.lower(), error) from error
 
 

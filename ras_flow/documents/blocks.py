@@ -10,7 +10,7 @@ from typing import Literal
 WRAPPED_AT = 50
 """Characters that a line has at least where a text is wrapped."""
 
-_ITEM = re.compile(r"(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(?=\S)")
+ITEM = re.compile(r"(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(?=\S)")
 """How a line begins that is a list's item in plain text."""
 
 
@@ -40,7 +40,7 @@ def plain_blocks(text: str) -> Iterator[Block]:
     lines: list[str] = []
     for line in text.splitlines():
         bare = " ".join(line.split())
-        if lines and (not bare or _ITEM.match(bare)):
+        if lines and (not bare or ITEM.match(bare)):
             yield _plain_block(lines)
             lines = []
         if bare:
@@ -53,11 +53,11 @@ def _indent(line: str) -> str:
     """Return the indentation of an item in a list within a list."""
     spaces = line.expandtabs(4)
     depth = min((len(spaces) - len(spaces.lstrip())) // 2, 4)
-    return "  " * depth if _ITEM.match(line.lstrip()) else ""
+    return "  " * depth if ITEM.match(line.lstrip()) else ""
 
 
 def _plain_block(lines: list[str]) -> Block:
-    return Block("item" if _ITEM.match(lines[0].lstrip()) else "paragraph", unwrapped(lines))
+    return Block("item" if ITEM.match(lines[0].lstrip()) else "paragraph", unwrapped(lines))
 
 
 def unwrapped(lines: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,9 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
     except (pypdf.errors.PyPdfError, pypdf.errors.DeprecationError, *DAMAGE) as error:
         raise damaged(source, "PDF", error) from error
     if not any(has_word(page.text) or page.marks for page in pages):
-        raise DocumentError(f"{source} {_why_empty(pages)}: run text recognition (OCR) on it first.")
+        raise DocumentError(
+            f"{source} {_why_empty(pages)}: run text recognition (OCR) on it first."
+        )
     for page, text in zip(pages, joined([page.text for page in pages]), strict=True):
         page.text = text
     title = given_title(title if isinstance(title, str) else "") or Path(source).stem
@@ -70,7 +73,7 @@ def _page(page: Any, number: int) -> _Page:
 
     def see(text: str, _: object, __: object, font: Any, ___: object) -> None:
         nonlocal unreadable
-        if _is_readable(font):
+        if _is_readable(font) and not _is_garbled(text):
             texts.append(text)
         else:
             unreadable += len("".join(text.split()))
@@ -88,6 +91,11 @@ def _is_readable(font: Any) -> bool:
     if not font or font.get("/Subtype") != "/Type0" or "/ToUnicode" in font:
         return True
     return font.get("/Encoding") not in ("/Identity-H", "/Identity-V")
+
+
+def _is_garbled(text: str) -> bool:
+    odd = sum(unicodedata.category(char) in ("Cc", "Co") and not char.isspace() for char in text)
+    return odd * 3 > len(text)
 
 
 def _has_picture(page: Any) -> bool:

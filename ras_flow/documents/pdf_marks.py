@@ -16,7 +16,7 @@ _NOTES = frozenset(
 )
 _UNSEEN = 2 | 32
 """Flags of annotations that no reader shows."""
-_PASSWORD = 1 << 13
+_PASSWORD, _RADIO = 1 << 13, 1 << 15
 _DEEPEST = 20
 _NUMBER = re.compile(r"(?:\d+\.?)+\s+")
 
@@ -63,7 +63,9 @@ def form_values(page: Any) -> Iterator[str]:
                 break
             field = field["/Parent"].get_object()
         text = _value(value, kind)
-        if text and name not in known and not (kind == "/Tx" and flags & _PASSWORD):
+        if kind == "/Tx" and flags & _PASSWORD or text == "no" and flags & _RADIO:
+            continue
+        if text and name not in known:
             known.add(name)
             yield f"{label or name}: {text}"
 
@@ -75,7 +77,7 @@ def _value(value: Any, kind: str) -> str:
     if kind != "/Btn":
         return text
     text = text.removeprefix("/")
-    return {"Off": "", "On": "yes", "Yes": "yes", "1": "yes"}.get(text, text)
+    return {"Off": "no", "On": "yes", "Yes": "yes", "1": "yes"}.get(text, text)
 
 
 def notes(page: Any) -> Iterator[str]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import regex
+
+from ras_flow.documents.blocks import ITEM, WRAPPED_AT
 
 _END = "\f"
 """Between two pages."""
 _CUT_WORD = re.compile(r"(?<!\w)(\w++)(?:-| ?[\xad‐])[ \t]*\n(\f?)[ \t]*(\w++)([^\w\s]*)")
 _CUT_SENTENCE = regex.compile(r"(?<=[\w,;])[ \t]*\n\f\s*+(\p{Ll}[^\f]{0,400}?[.!?…](?=\s|\Z))")
-_WRAPPED = regex.compile(r"(?<=[^\n]{30}[^.:;!?\n])\n(?=\p{Ll}[^.)])")
-"""A break in a sentence; other lines may be the rows of a table."""
+_SENTENCE_GOES_ON = regex.compile(r"(?<=[^\n]{30}[^.:;!?\n])\n(?=\p{Ll}[^.)])")
+_HYPHENS = ("-", "\xad", "‐")
 _EDGE_LINES = 3
 """Lines at the top, and at the bottom, of a page that may be on others, too."""
 _REPEATED = 0.4
@@ -30,10 +33,21 @@ def joined(texts: Sequence[str]) -> list[str]:
         for text in texts
     ]
     edges = [line for top in (True, False) for line in _without_edge(pages, top)]
-    whole = f"\n{_END}".join("\n".join(lines) for lines in pages)
+    whole = f"\n{_END}".join(map(_unwrapped, pages))
     whole = _CUT_SENTENCE.sub(rf"\n\1\n{_END}", _rejoined(whole))
-    first, *rest = _WRAPPED.sub(" ", whole).split(_END)
+    first, *rest = _SENTENCE_GOES_ON.sub(" ", whole).split(_END)
     return ["\n".join([*edges, first]), *rest]
+
+
+def _unwrapped(lines: Sequence[str]) -> str:
+    """Join lines that were broken for their width, except in a word, before a row or an item."""
+    width = max(WRAPPED_AT, *map(len, lines))
+    text = lines[0]
+    for last, line in pairwise(lines):
+        fitted = len(last) + 1 + len(line.partition(" ")[0]) <= width
+        kept = fitted or last.endswith(_HYPHENS) or ITEM.match(line)
+        text += ("\n" if kept else " ") + line
+    return text
 
 
 def _without_edge(pages: list[list[str]], top: bool) -> list[str]:

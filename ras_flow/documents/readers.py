@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ras_flow.documents.csv_rows import read_csv
 from ras_flow.documents.html import read_html
 from ras_flow.documents.markdown import read_markdown
 from ras_flow.documents.pdf import read_pdf
 from ras_flow.documents.plain import read_jsonl, read_text
+from ras_flow.documents.sheets import read_xlsx
+from ras_flow.documents.slides import read_pptx
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.word import read_docx
 from ras_flow.errors import DocumentError
@@ -22,5 +25,9 @@ READERS: dict[str, Reader] = {
     ".htm": read_html,
     ".pdf": read_pdf,
     ".docx": read_docx,
+    ".pptx": read_pptx,
+    ".xlsx": read_xlsx,
+    ".csv": read_csv,
+    ".tsv": read_csv,
     ".jsonl": read_jsonl,
 }

@@ -13,6 +13,9 @@ from ras_flow.documents.readers import READERS
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
 
+HIDDEN = (".", "~$")
+"""How the names of files begin that are left out: hidden ones, and notes that one is open."""
+
 
 @dataclass
 class ReadReport:
@@ -82,6 +85,9 @@ def _files_at(path: Path, report: ReadReport, *, empty_ok: bool) -> list[Path | 
         raise DocumentError(
             f"There is no file or folder {_name(path)}, or it cannot be read: check the path."
         )
+    if path.name.startswith("~$"):  # Office's note that a file is open, which `*.docx` names too.
+        report.ignored.append(path)
+        return []
     if path.suffix.lower() not in READERS:
         raise DocumentError(
             f"{_name(path)} has an unsupported type: convert it to one of {' '.join(READERS)}."
@@ -105,7 +111,7 @@ def _walk(folder: Path, report: ReadReport) -> list[Path | DocumentError]:
             path = here / name
             # A file that is listed but not found cannot be looked at: reading it will say why.
             is_file = os.path.isfile(path) or not os.path.lexists(path)
-            if not name.startswith(".") and path.suffix.lower() in READERS and is_file:
+            if not name.startswith(HIDDEN) and path.suffix.lower() in READERS and is_file:
                 found.append(path)
             else:
                 report.ignored.append(path)

@@ -259,7 +259,7 @@ def test_what_is_left_out_of_folders_and_files_is_told(docs: Path) -> None:
     (elsewhere / "a.txt").write_text("Radium glows.")
     for name, place in {"up": docs, ".hidden": elsewhere, "link": elsewhere}.items():
         (docs / name).symlink_to(place)
-    for name in ("a.csv", "B.CSV", "notes", ".hidden.csv"):
+    for name in ("a.dat", "B.DAT", "notes", ".hidden.dat"):
         (docs / name).write_text("x")
     pdf = FPDF()
     pdf.set_font("helvetica", size=12)
@@ -273,7 +273,7 @@ def test_what_is_left_out_of_folders_and_files_is_told(docs: Path) -> None:
     [scans, types, links] = done.err.splitlines()
     assert "5 documents" in done.out
     assert "1 of 2 pages" in scans and str(docs / "paper.pdf") in scans
-    assert ".csv (2), no extension (1)" in types
+    assert ".dat (2), no extension (1)" in types
     assert "1 linked folders" in links and str(docs / "link") in links
     (docs / "dead.txt").symlink_to(docs / "nothing.txt")
     done = ras_flow(*build, str(docs / "link"))

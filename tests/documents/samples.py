@@ -11,6 +11,9 @@ from ras_flow.documents import SourceDocument, read_documents
 from ras_flow.documents.split import split_document
 from ras_flow.state.schema import Passage
 
+DATA = Path(__file__).parents[1] / "data" / "documents"
+"""One harbour's documents, in every format."""
+
 LONG = "Radium " * 50
 """Longer than a title may be."""
 TOWNS = [f"Town{number}" for number in range(60)]
@@ -28,12 +31,18 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def write_pdf(path: Path, text: str = "Radium glows in the dark.", title: str = "") -> Path:
-    """Write a text twice, on a page each."""
+def passages(*paths: Path) -> list[Passage]:
+    return [passage for document in read(*paths) for passage in split_document(document)]
+
+
+def write_pdf(
+    path: Path, text: str = "Radium glows in the dark.", title: str = "", pages: int = 2
+) -> Path:
+    """Write a text onto each page."""
     pdf = FPDF()
     if title:
         pdf.set_title(title)
-    for _ in range(2):
+    for _ in range(pages):
         pdf.add_page()
         pdf.set_font("helvetica", size=12)
         pdf.multi_cell(0, text=text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from pypdf.generic import ArrayObject, NameObject, TextStringObject
 from ras_flow.documents import ReadReport, read_documents
 from ras_flow.documents.readers import READERS
 from ras_flow.errors import DocumentError
-from tests.documents.samples import read, write_docx, write_pdf
+from tests.documents.samples import DATA, read, write_docx, write_pdf
 
 
 @pytest.mark.parametrize("title, expected", [("Radium", "Radium"), ("", "paper")])
@@ -43,13 +43,13 @@ def test_words_that_lines_of_a_pdf_part_are_joined(tmp_path: Path) -> None:
         "1914-\n1918, known in the archi-\ntecture of short- and long-\nterm works - the first.\n"
         "- an item\n- a term"
     )
-    [document] = read(write_pdf(tmp_path / "paper.pdf", lines))
-    page, _ = document.text.split("\n\n")
-    assert page == (
-        "The infrastructure of a well-known architect of the Austro-Hungarian years\n"
-        "1914-1918, known in the architecture of short- and long-term works - the first.\n"
-        "- an item\n- a term"
-    )
+    [document] = read(write_pdf(tmp_path / "paper.pdf", lines, pages=1))
+    texts = [block.text for block in document.blocks]
+    assert [" ".join(text.split()) for text in texts] == [
+        "The infrastructure of a well-known architect of the Austro-Hungarian years "
+        "1914-1918, known in the architecture of short- and long-term works - the first.",
+        *("- an item", "- a term"),
+    ]
 
 
 def test_a_hyphen_that_a_browser_prints_apart_from_its_word_is_joined_too(tmp_path: Path) -> None:
@@ -122,12 +122,12 @@ def test_docx(tmp_path: Path, title: str, expected: str) -> None:
     assert document.text.split("\n\n") == [
         "Before the heading.",
         "First heading",
-        "cell one cell two",
+        "cell one: cell two",
         "Łódź comes last.",
     ]
 
 
-def write_body(path: Path, content: str, notes: str = "") -> Path:
+def write_body(path: Path, content: str, notes: Sequence[str] = ()) -> Path:
     """Write a Word file of raw XML; `~` stands for the namespace of words."""
     mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
     document = docx.Document()
@@ -135,7 +135,11 @@ def write_body(path: Path, content: str, notes: str = "") -> Path:
     for child in reversed(parse_xml(body)):
         document.element.body.insert(0, child)
     if notes:
-        xml = f"<w:footnotes {nsdecls('w')}>{notes}</w:footnotes>".replace("~", "w:").encode()
+        inside = "".join(
+            f"<~footnote ~id='{number}'><~p>{note}</~p></~footnote>"
+            for number, note in enumerate(notes)
+        )
+        xml = f"<w:footnotes {nsdecls('w')}>{inside}</w:footnotes>".replace("~", "w:").encode()
         part = Part(PackURI("/word/notes.xml"), CT.WML_FOOTNOTES, xml, document.part.package)
         document.part.relate_to(part, f"{RT.OFFICE_DOCUMENT.rpartition('/')[0]}/footnotes")
     document.save(str(path))
@@ -165,8 +169,9 @@ def test_a_merged_cell_of_a_docx_is_read_in_each_of_its_rows(tmp_path: Path, row
     start = time.process_time()
     [found] = read(write_body(tmp_path / "a.docx", f"<~tbl>{table}{late}{lone}</~tbl>"))
     assert time.process_time() - start < 10, "quadratic time would take minutes"
-    lines = found.text.split("\n\n")
-    assert lines == [*(f"{row}. Norway x" for row in range(rows)), "Norway", "nothing above"]
+    lines = [block.text for block in found.blocks]
+    shown = [f"{row}.; Norway; x" for row in range(rows)]
+    assert lines == [*shown, "-: Norway", "nothing above"]
 
 
 def test_docx_has_what_word_shows_wherever_it_stands(tmp_path: Path) -> None:
@@ -188,21 +193,19 @@ def test_docx_has_what_word_shows_wherever_it_stands(tmp_path: Path) -> None:
         + controlled(run(" three"))
         + f"<~moveFrom>{run(' left')}</~moveFrom><~r><mc:AlternateContent><mc:Choice>{box}"
         + f"</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></~r></~p>{table}"
-        + f"<~p>{run('After 10')}{run('6', RAISED)}{run(', the 19')}{run('th', RAISED)}</~p>"
+        + f"<~p>{run('After 10')}{run('6', RAISED)}{run(', the 19')}{run('th', RAISED)}"
+        + "<~r><~footnoteReference ~id='1'/></~r><~r><~footnoteReference ~id='2'/></~r></~p>"
     )
-    notes = "".join(
-        f"<~footnote><~p>{inside}</~p></~footnote>"
-        for inside in (
-            "<~r><~separator/></~r>",
-            f"<~r><~footnoteRef/></~r>{run(' In Norwegian.')}<~del>{run('Gone.')}</~del>",
-            f"{run('10')}{run('6', RAISED)}",
-        )
+    notes = (
+        "<~r><~separator/></~r>",
+        f"<~r><~footnoteRef/></~r>{run(' In Norwegian.')}<~del>{run('Gone.')}</~del>",
+        f"{run('10')}{run('6', RAISED)}",
     )
     [found] = read(write_body(tmp_path / "a.docx", content, notes))
     assert found.title == "Controlled2"
-    assert [text.strip() for text in found.text.split("\n\n")] == [
-        *("One two three", "Boxed", "cell nested next", "last", "After 10^6, the 19th"),
-        *("In Norwegian.", "10^6"),
+    assert [block.text for block in found.blocks] == [
+        *("Controlled2", "One two three", "Boxed", "cell nested: next", "last"),
+        *("After 10^6, the 19th", "In Norwegian.", "10^6"),
     ]
 
 
@@ -262,11 +265,8 @@ def test_damaged_files_raise_nothing_but_document_errors(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, suffix: str
 ) -> None:
     path = tmp_path_factory.mktemp("damaged") / f"file{suffix}"
-    whole = b'{"text": "line"}\n<title>T</title># heading'
-    if suffix == ".pdf":
-        whole = write_pdf(path).read_bytes()
-    if suffix == ".docx":
-        whole = write_docx(path).read_bytes()
+    real = next(DATA.glob(f"*{suffix}"), None)
+    whole = real.read_bytes() if real else b'{"text": "line"}\n<title>T</title># heading'
     start = data.draw(st.integers(0, len(whole)))
     path.write_bytes(
         whole[:start] + data.draw(st.binary(max_size=40)) + whole[data.draw(

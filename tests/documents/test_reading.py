@@ -14,6 +14,8 @@ from ras_flow.errors import DocumentError
 from ras_flow.indexes import CorpusIndex
 from tests.documents.samples import read, write_docx, write_pdf
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+
 
 def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
     def broken(name: str, content: bytes) -> Path:
@@ -39,9 +41,11 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
         write_pdf(tmp_path / "scan.pdf", text=" "): "OCR",
         write_pdf(tmp_path / "font.pdf", text="- . -"): "OCR",
         broken("no.docx", b"no zip"): ".docx",
+        broken("locked.xlsx", OLE + "EncryptedPackage".encode("utf-16-le")): "is encrypted",
+        broken("old.pptx", OLE + bytes(2000)): "older format than .pptx",
         broken("cut.docx", write_docx(tmp_path / "whole.docx").read_bytes()[:5000]): ".docx",
         tmp_path / "missing.txt": "no file or folder",
-        broken("data.csv", b"a,b"): "unsupported type",
+        broken("data.dat", b"a,b"): "unsupported type",
     }
     for path, message in cases.items():
         with pytest.raises(DocumentError, match=message) as caught:
@@ -50,13 +54,24 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_walked_in_order_and_the_rest_is_reported(tmp_path: Path) -> None:
-    for name in ["b.txt", "a.txt", "sub/c.txt", ".hidden.txt", ".git/d.txt", "data.csv"]:
+    for name in [
+        "b.txt",
+        "a.txt",
+        "sub/c.txt",
+        ".hidden.txt",
+        ".git/d.txt",
+        "~$b.docx",
+        "data.dat",
+    ]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     report = ReadReport()
     found = list(read_documents([tmp_path], report=report))
     assert [document.text for document in found] == ["a.txt", "b.txt", "sub/c.txt"]
-    assert [path.name for path in report.ignored] == [".git", ".hidden.txt", "data.csv"]
+    assert [path.name for path in report.ignored] == [
+        *(".git", ".hidden.txt", "data.dat", "~$b.docx")
+    ]
+    assert read(tmp_path / "~$b.docx") == []
 
 
 def test_links_that_loop_or_lead_nowhere_do_not_matter(tmp_path: Path) -> None:
@@ -106,7 +121,7 @@ def test_odd_file_names_work_and_sources_can_be_stored(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_documents_says_so(tmp_path: Path) -> None:
-    (tmp_path / "data.csv").write_text("a,b")
+    (tmp_path / "data.dat").write_text("a,b")
     with pytest.raises(DocumentError, match=r"has no documents\. .*jsonl\.$"):
         read(tmp_path)
     (tmp_path / "link").symlink_to(tmp_path.parent)
