@@ -58,7 +58,7 @@ _WIKI = re.compile("MediaWiki")
 
 def read_html(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read what an HTML file shows; its title is its title or first heading."""
-    yield html_document(_decode(path.read_bytes(), source), source)
+    yield html_document(decode_html(path.read_bytes(), source), source)
 
 
 def html_document(markup: str, source: str, title: str = "") -> SourceDocument:
@@ -96,7 +96,7 @@ def _shown(tag: Any) -> str:
     return " ".join(" ".join(block.text for block in blocks.made).split())
 
 
-def _decode(content: bytes, source: str) -> str:
+def decode_html(content: bytes, source: str) -> str:
     """Decode by byte order mark, else by what the file declares, else as UTF-8."""
     from bs4.dammit import EncodingDetector  # noqa: PLC0415
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ras_flow.documents.csv_rows import read_csv
+from ras_flow.documents.epub import read_epub
 from ras_flow.documents.html import read_html
 from ras_flow.documents.markdown import read_markdown
 from ras_flow.documents.pdf import read_pdf
@@ -25,6 +26,7 @@ READERS: dict[str, Reader] = {
     ".htm": read_html,
     ".pdf": read_pdf,
     ".docx": read_docx,
+    ".epub": read_epub,
     ".pptx": read_pptx,
     ".xlsx": read_xlsx,
     ".csv": read_csv,

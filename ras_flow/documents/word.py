@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.shared import as_powers, block_document, given_title
@@ -22,7 +24,6 @@ _NOTES = ("footnote", "endnote")
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a Word file; the title is its property's, or its first title or heading."""
     docx = require("docx", extra="documents")
-    etree = require("lxml.etree", extra="documents")
     with archive(path, source, docx.opc.exceptions.OpcError, etree.Error) as file:
         document = docx.Document(file)
         # python-docx writes a title of its own into a file without properties.

@@ -31,10 +31,6 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def passages(*paths: Path) -> list[Passage]:
-    return [passage for document in read(*paths) for passage in split_document(document)]
-
-
 def write_pdf(
     path: Path, text: str = "Radium glows in the dark.", title: str = "", pages: int = 2
 ) -> Path:

@@ -39,11 +39,7 @@ EXPECTED = {
         ("… › Visitors", "page=3", "Year: 2022; Visitors: -"),
     ],
     "stock.xlsx": [
-        (
-            "stock › Pumps",
-            "",
-            "the store of Harsund\nPump: HX-4; Pieces: 12; Price: 1090.50 €",
-        ),
+        ("stock › Pumps", "", "the store of Harsund\nPump: HX-4; Pieces: 12; Price: 1090.50 €"),
         ("stock › Pumps", "", "Rebate: 25%; Bought: 2024-03-05"),
         ("stock › Pumps", "", "Pump: All; Pieces: 15"),
         ("stock › Staff", "", "Name: Anna Brun; On duty: 1"),
@@ -52,12 +48,28 @@ EXPECTED = {
         ("crossings", "row=2", "Day: Tuesday; a holiday; Vessel: -; Passengers: 0"),
     ],
     "depths.tsv": [("depths", "row=1", "Depth: 12 m")],
+    "reader.epub": [
+        ("… › The keeper", "the-keeper", "Anna Brun kept the light from 2019."),
+        ("… › The keeper › Her boat", "her-boat", "She rowed a boat called Skarv."),
+        ("… › The storm", "the-storm", "Damage: Sheds; Cost: -"),
+    ],
+    "tides.md": [
+        ("Tides at Harsund › Gauges", "gauges", "Gauge: Weir; Set up: -; Range: 0.9 m"),
+        ("Tides at Harsund › Gauges", "gauges", "tide --gauge mole"),
+    ],
+    "shipyard.html": [
+        ("The shipyard", "yard", "The yard built eleven ferries."),
+        ("The shipyard › Docks", "docks", "Year: 1990; Dock: West; Length: -"),
+        ("The shipyard › Docks", "docks", "3. Flood the dock.\n4. Open the gate."),
+    ],
     "pier.txt": [("pier", "", "2. Dogs are kept on a lead.")],
 }
 UNSEEN = {
     "lighthouse.docx": ["9,000", "1899"],
     "pump_house.pdf": ["Page 1", "\xad"],
     "stock.xlsx": ["HX-5", "None"],
+    "tides.md": ["broken"],
+    "shipyard.html": ["Home", "nine", "Printed"],
 }
 
 
