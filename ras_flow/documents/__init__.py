@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
+    from ras_flow.documents.langchain import from_langchain
     from ras_flow.documents.reading import ReadReport, read_documents
     from ras_flow.documents.source import SourceDocument
     from ras_flow.documents.split import split_text
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "ReadReport": "reading",
     "SourceDocument": "source",
+    "from_langchain": "langchain",
     "read_documents": "reading",
     "split_text": "split",
 }
 
-__all__ = ["ReadReport", "SourceDocument", "read_documents", "split_text"]
+__all__ = ["ReadReport", "SourceDocument", "from_langchain", "read_documents", "split_text"]
 
 __getattr__ = load_on_use(__name__, _HOMES)

@@ -27,7 +27,7 @@ _UNSEEN = re.compile(
 """The style of a hidden or struck element."""
 _ASIDE = frozenset("nav footer aside del s strike".split())
 """Tags of what is not the page's text, or no longer."""
-_ROLES = frozenset(["navigation", "contentinfo", "complementary"])
+_ROLES = frozenset(["navigation", "contentinfo", "complementary", "doc-noteref"])
 _CLASSES = frozenset(["headerlink", "mw-editsection"])
 """Classes of links within headings, as Sphinx, MkDocs and MediaWiki write them."""
 _AS_BROWSERS = {
@@ -150,7 +150,7 @@ def _is_hidden(tag: Any) -> bool:
         or _CLASSES.intersection(tag.get("class", ()))
     ):
         return True
-    if tag.name in _ASIDE:
+    if tag.name in _ASIDE and tag.get("role") != "doc-footnote":
         return (tag.parent.name, tag.name) != ("blockquote", "footer")
     unseen = tag.get("hidden", "until-found").lower() != "until-found"
     if not (unseen or _UNSEEN.search(tag.get("style", ""))):

@@ -50,7 +50,7 @@ EXPECTED = {
     "depths.tsv": [("depths", "row=1", "Depth: 12 m")],
     "reader.epub": [
         ("… › The keeper", "the-keeper", "Anna Brun kept the light from 2019."),
-        ("… › The keeper › Her boat", "her-boat", "She rowed a boat called Skarv."),
+        ("… › The keeper › Her boat", "her-boat", "called Skarv.\n\nShe came from Harsund."),
         ("… › The storm", "the-storm", "Damage: Sheds; Cost: -"),
     ],
     "tides.md": [
