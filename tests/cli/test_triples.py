@@ -157,10 +157,15 @@ def test_two_at_once_do_not_pay_for_the_same_passages(model: Model, index: Path)
     assert ras_flow(*command(model, index)).code == 0
 
 
-def test_passages_that_fail_are_told_and_the_others_kept(model: Model, index: Path) -> None:
-    model.answers = lambda role, text: (
-        Answer(status=400, error="not this one") if "Leo Fahr" in text else None
-    )
+@pytest.mark.parametrize(
+    "answer",
+    [Answer(status=400, error="not this one"), Answer("I'm sorry, not this one.")],
+    ids=["refused by the server", "refused by the model"],
+)
+def test_passages_that_fail_are_told_and_the_others_kept(
+    model: Model, index: Path, answer: Answer
+) -> None:
+    model.answers = lambda role, text: answer if "Leo Fahr" in text else None
     done = ras_flow(*command(model, index))
     assert done.code == 1 and "3 extracted" in done.out
     assert "1 passages could not be extracted" in done.err and "not this one" in done.err

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ras_flow.formats.answer import clean_answer
+from ras_flow.formats.hop_reply import parse_hop_reply
 from ras_flow.formats.plan import ParsedPlan, parse_plan
 from ras_flow.formats.reply import spoken
 
@@ -52,6 +53,18 @@ SERVED = {
 @pytest.mark.parametrize("form", SERVED.values(), ids=SERVED)
 def test_what_is_said_is_told_from_what_servers_leave_in(form: str, said: str) -> None:
     assert spoken(form.format(thought=THOUGHT, said=said)).strip() == said
+
+
+@pytest.mark.parametrize("form", SERVED.values(), ids=SERVED)
+def test_every_role_reads_what_is_said(form: str) -> None:
+    def written(said: str) -> str:
+        return form.format(thought=THOUGHT, said=said)
+
+    assert clean_answer(written("Answer: Narvik")) == "Narvik"
+    assert parse_plan(written("[SUBQ] Where?")) == ParsedPlan("SUBQ", "Where?", wants_subquery=True)
+    hop = parse_hop_reply(written("Narvik | lies in | Norway [1]\n[ANSWER] Narvik [1]"))
+    assert [fact.spo for fact in hop.facts] == [("Narvik", "lies in", "Norway")]
+    assert (hop.label, hop.text, list(hop.numbers)) == ("ANSWER", "Narvik", [1])
 
 
 MENTIONS = [
