@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from ras_flow.settings.context import Context
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
-from ras_flow.state.schema import name_passages
+from ras_flow.state.schema import citation_text
 from ras_flow.state.stop_reasons import RAS, StopReason
 from ras_flow.systems import DEFAULT, find_system, named_system, system_names
 
@@ -112,20 +112,17 @@ def describe(result: RasOutput, stop_reasons: Mapping[str, StopReason] = RAS) ->
         stop_reasons: Those of its system.
 
     Returns:
-        The answer, then a line for each cited triple with the titles of its passages; of one
-        without a title, its source. An answer that is missing, that no triple supports, or whose
-        search was cut short is said to be so.
+        The answer, then a line for each fact or sentence that it rests on, with its passage's
+        title. An answer that is missing, that the documents do not support, or whose search was cut
+        short is said to be so.
     """
-    lines = [f"Answer: {result['answer']}" if result["answer"] else "No answer was found."]
-    for citation in result["citations"]:
-        titles = name_passages(citation["passages"], result["passages"])
-        triple = result["triples"].get(citation["triple"])
-        fact = (
-            f"{triple['subject']} | {triple['predicate']} | {triple['object']} " if triple else ""
-        )
-        lines.append(f"- {fact}[{titles}]")
-    if result["answer"] and not result["citations"]:
-        lines.append("No fact that was found supports this answer.")
+    answer, supported = result["answer"], result.get("supported", False)
+    lines = [f"Answer: {answer}" if answer else "No answer was found."]
+    if answer and not supported:
+        lines.append(f"Not supported by the documents. {result.get('support', '')}".rstrip())
+    if result["citations"] and not supported:
+        lines.append("What comes nearest:")
+    lines += [f"- {citation_text(citation)}" for citation in result["citations"]]
     stop = stop_reasons.get(result["stop_reason"])
     if stop is not None and stop.cut_short:
         lines.append(f"The search ended before the facts sufficed: {stop.meaning}.")

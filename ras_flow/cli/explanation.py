@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import fact_text, line, reason_text
+from ras_flow.cli.render import fact_text, line, reason_text, show_answer
 from ras_flow.formats.text import plain
 from ras_flow.runs.why import Explanation, Source
 
 
 def show_explanation(found: Explanation, console: Console | None = None) -> None:
-    """Show what each part of an answer rests on."""
+    """Show what an answer rests on."""
     console = console or Console(highlight=False)
     line(console, ("Question ", "bold"), plain(found["question"]))
-    line(console, ("Answer   ", "bold green"), plain(found["answer"]) or "(none)")
+    show_answer(console, found)
     reason = found["stop_reason"] or ""
     line(console, "         ", reason_text(reason, {reason: found["stop_meaning"]}))
-    if not found["parts"] and not found["passages"]:
-        line(console, "Nothing in the graph supports it: it comes from the model alone.")
-    for part in found["parts"]:
-        line(console, ("Part     ", "bold magenta"), (plain(part["text"]), "bold"))
-        for id in part["triples"]:
-            ground = found["triples"][id]
-            mark = "  edited by hand" * ground["edited"]
-            line(console, (f"  {id}  ", "dim"), fact_text(ground), (mark, "yellow"))
-            for source in ground["sources"]:
-                _show_source(console, source)
+    cited = bool(found["triples"] or found["passages"])
+    if cited and not found["supported"]:
+        line(console, ("Nearest  ", "bold magenta"), "what comes nearest to supporting it")
+    for id, ground in found["triples"].items():
+        mark = "  edited by hand" * ground["edited"]
+        line(console, (f"  {id}  ", "dim"), fact_text(ground), (mark, "yellow"))
+        for source in ground["sources"]:
+            _show_source(console, source)
     if found["passages"]:
         line(console, ("Passages ", "bold magenta"), "cited as they are, without triples")
     for source in found["passages"]:

@@ -13,7 +13,7 @@ from rich.tree import Tree
 from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
 from ras_flow.formats.text import plain
 from ras_flow.runs.systems import info_of
-from ras_flow.state.schema import Usage
+from ras_flow.state.schema import Usage, citation_text
 from ras_flow.state.usage import Spent, add_up
 from ras_flow.systems import DEFAULT
 
@@ -62,7 +62,6 @@ class Screen:
         self._meanings = info_of(system)["stop_reasons"]
         self.console = console or Console(quiet=quiet, highlight=False)
         self._status: Status | None = None
-        self._titles: dict[str, str] = {}
         self._graph: dict[str, GraphTriple] = {}
 
     def __enter__(self) -> Self:
@@ -141,7 +140,6 @@ class Screen:
     def _passages(self, event: PassagesEvent) -> None:
         self._line(f"Hop {event['hop']}    ", "bold blue", event["subquery"])
         for passage in event["passages"]:
-            self._titles[passage["id"]] = passage["name"]
             line(
                 self.console,
                 (f"  {passage['score']:7.4f}  ", "dim"),
@@ -162,18 +160,30 @@ class Screen:
         self._line(f"{plain(event['type'].capitalize()):8} ", "bold", snippet(said))
 
     def _answer(self, event: AnswerEvent) -> None:
-        self._line("Answer   ", "bold green", event["answer"] or "(none)")
+        show_answer(self.console, event)
         self._line("         ", "", reason_text(event["stop_reason"], self._meanings))
-        for citation in event["citations"]:
-            triple = self._graph.get(citation["triple"])
-            named = dict.fromkeys(self._titles.get(id, id) for id in citation["passages"])
-            titles = ", ".join(named) or "no passage"
-            if triple is not None:
-                self._line("  cites  ", "dim", f"{fact_text(triple)}  [{titles}]")
-            elif not citation["triple"]:
-                self._line("  cites  ", "dim", f"[{titles}]")
-        if not event["citations"]:
-            self._line("  cites  ", "dim", "nothing: no triple supports this answer")
+        show_citations(self.console, event)
+
+
+def show_answer(console: Console, said: Mapping[str, Any]) -> None:
+    """Show an answer, and what keeps it from being supported."""
+    style = "bold green" if said["supported"] else "bold yellow"
+    line(console, ("Answer   ", style), plain(said["answer"]) or "(none)")
+    if not said["supported"]:
+        why = plain(said["support"]) or "this system does not check its answers"
+        line(console, "         ", (f"not supported by the documents: {why}", "yellow"))
+
+
+def show_citations(console: Console, said: Mapping[str, Any]) -> None:
+    """Show what an answer rests on; of an unsupported one, what comes nearest."""
+    label = "  cites  " if said["supported"] else "  nearest "
+    for citation in said["citations"]:
+        line(console, (label, "dim"), plain(citation_text(citation)))
+
+
+def answer_text(answer: str, *, supported: bool) -> str:
+    """Return the beginning of an answer for a list; an unsupported one says that it is."""
+    return f"(not supported) {snippet(answer)}" if answer and not supported else snippet(answer)
 
 
 def graph_tree(

@@ -8,11 +8,21 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ras_flow.cli.render import Styled, cost_text, fact_text, line, reason_text, snippet
+from ras_flow.cli.render import (
+    Styled,
+    answer_text,
+    cost_text,
+    fact_text,
+    line,
+    reason_text,
+    show_answer,
+    show_citations,
+    snippet,
+)
 from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
-from ras_flow.runs.reading import address_of, graph_of, spent, step_name, steps_of
+from ras_flow.runs.reading import address_of, spent, step_name, steps_of
 from ras_flow.state.schema import Hop, Plan, Triple, name_passages
 from ras_flow.systems import DEFAULT
 
@@ -57,17 +67,9 @@ class Timeline:
             self._line(("Warning  ", "bold yellow"), plain(warning))
         if branch["stop_reason"] is not None:
             reason = branch["stop_reason"]
-            self._line(("Answer   ", "bold green"), plain(branch["answer"]) or "(none)")
+            show_answer(self._console, branch)
             self._line("         ", reason_text(reason, document["system"]["stop_reasons"]))
-            graph = graph_of(document, branch)
-            for citation in branch["citations"]:
-                if citation["triple"] in graph:
-                    self._line(("  cites  ", "dim"), self._fact(graph[citation["triple"]]))
-                elif not citation["triple"]:
-                    titles = name_passages(citation["passages"], document["passages"])
-                    self._line(("  cites  ", "dim"), plain(f"[{titles}]"))
-            if not branch["citations"]:
-                self._line(("  cites  ", "dim"), "nothing: no triple supports this answer")
+            show_citations(self._console, branch)
         self._line(("Cost     ", "dim"), cost_text(spent(document, branch)))
         self._left()
 
@@ -91,7 +93,7 @@ class Timeline:
             mark = "*" if branch["number"] == self._branch["number"] else " "
             self._line(
                 f" {mark} {branch['number']}  {outcome}  ",
-                (snippet(branch["answer"]), "green"),
+                (answer_text(branch["answer"], supported=branch["supported"]), "green"),
                 (origin, "dim"),
             )
 

@@ -7,6 +7,21 @@ import re
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import UNSTORABLE
 
+UNKNOWN_ANSWER = "The documents do not say."
+"""What a run answers where the documents do not hold the answer, and what models are told to."""
+
+_UNKNOWN = re.compile(
+    r"[\W_]*(?:"
+    r"the (?:documents?|texts?|passages?|facts?|context) (?:do(?:es)?|did) ?(?:not|n['’]t) \w+\b.*"
+    r"|(?:sorry, )?(?:i|we) (?:do not|don['’]t|can ?not|can['’]t) (?:know|say|tell|answer)\b.*"
+    r"|(?:it is |this is |is )?(?:unknown|unclear|not (?:found|known|stated|mentioned|given|sure|"
+    r"specified|available|provided))(?: in the (?:documents?|texts?|passages?|facts|context))?"
+    r"|(?:no|insufficient) (?:answer|information)(?: (?:was |is )?(?:found|available|given))?"
+    r"|(?:it |this )?can ?not be (?:determined|answered|known)\b.*|n/a"
+    r")[\W_]*",
+    re.IGNORECASE | re.DOTALL,
+)
+
 _LABEL = r"(?:final\s+)?(?:answer|output)\s*"
 _PREFIX = re.compile(rf"(\*+){_LABEL}(?:[:：]\s*\1|\1\s*[:：])\s*|{_LABEL}[:：]\s*", re.IGNORECASE)
 _PAIRS = {
@@ -33,3 +48,8 @@ def _inner(text: str) -> str:
         if enclosed and opening[0] not in inner and closing[0] not in inner:
             return inner.strip()
     return text
+
+
+def says_unknown(answer: str) -> bool:
+    """Tell whether an answer is that the answer is not known."""
+    return _UNKNOWN.fullmatch(answer) is not None

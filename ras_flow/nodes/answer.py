@@ -19,7 +19,7 @@ from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import DEFAULT_TASK, get_task
 from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Passage
-from ras_flow.state.support import judge
+from ras_flow.state.support import Verdict, admit, judge
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
 
@@ -42,23 +42,29 @@ async def answer(
     losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]
     warnings = warn(runtime, *losses)
     triples, passages = state["triples"], state["passages"]
-    citations, supported, support = await off_loop(
+    verdict = await off_loop(
         len(triples) + len(passages), judge, text, state["question"], triples, passages
     )
+    if context.when_unknown == "say so" and passages:
+        text, verdict = admit(text, verdict, told_to=not answerer.takes_soft_tokens)
+    ended = tell_answer(runtime, text, verdict, stop_reason)
+    return {**ended, "usage": cost.usage(), **warnings}
+
+
+def tell_answer(
+    runtime: Runtime[Any], answer: str, verdict: Verdict, stop_reason: str
+) -> dict[str, Any]:
+    """Send the event that ends a run; return the update that keeps what it says."""
     event = AnswerEvent(
         type="answer",
-        answer=text,
+        answer=answer,
         stop_reason=stop_reason,
-        citations=citations,
-        supported=supported,
-        support=support,
+        citations=verdict.citations,
+        supported=verdict.supported,
+        support=verdict.support,
     )
     runtime.stream_writer(event)
-    return {
-        **{name: value for name, value in event.items() if name != "type"},
-        "usage": cost.usage(),
-        **warnings,
-    }
+    return {name: value for name, value in event.items() if name != "type"}
 
 
 async def ask(
@@ -77,6 +83,7 @@ async def ask(
         graph=seen.graph,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
+        when_unknown=context.when_unknown,
     )
     [reply] = await one_each(1, Reply, answerer.answer([request]), answerer)
     return reply

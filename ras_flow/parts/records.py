@@ -116,6 +116,8 @@ class AnswerRequest:
         graph: The encoded graph's input; None for answerers that take no soft tokens.
         instruction: Task-specific wording (paper table 5), possibly empty.
         max_new_tokens: Limit for the answer.
+        when_unknown: ``"say so"`` lets a model that is told what to do answer that the documents do
+            not say; ``"guess"`` asks for its best answer.
     """
 
     question: str
@@ -123,6 +125,7 @@ class AnswerRequest:
     graph: AttributedGraph | None = None
     instruction: str = ""
     max_new_tokens: int = 100
+    when_unknown: Literal["say so", "guess"] = "guess"
 
 
 @dataclass(frozen=True)

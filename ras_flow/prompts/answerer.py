@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-INSTRUCTION = """\
-You answer a question. Lines that start with [SUBQ] are searches that were made for it, each with \
-the facts that were found. Use the facts that help and ignore the others. Always give your best \
-answer, as briefly as the question allows: a name, a date, a number, yes or no, with no \
-explanation."""
+from ras_flow.formats.answer import UNKNOWN_ANSWER
 
-LONG_FORM_INSTRUCTION = """\
+_READ = """\
 You answer a question. Lines that start with [SUBQ] are searches that were made for it, each with \
-the facts that were found. Use the facts that help and ignore the others. Write the answer in the \
-form that is asked for, and nothing else."""
+the facts that were found. Use the facts that help and ignore the others."""
+_BRIEF = """\
+Answer as briefly as the question allows: a name, a date, a number, yes or no, with no \
+explanation."""
+_LONG = "Write the answer in the form that is asked for, and nothing else."
+_GUESS = "Always give your best answer."
+_SAY_SO = f"""\
+Where searches were made and what they found does not hold the answer, do not guess: reply only \
+"{UNKNOWN_ANSWER}\""""
+
+INSTRUCTIONS = {
+    ("guess", False): f"{_READ} {_GUESS} {_BRIEF}",
+    ("guess", True): f"{_READ} {_LONG}",
+    ("say so", False): f"{_READ} {_BRIEF} {_SAY_SO}",
+    ("say so", True): f"{_READ} {_LONG} {_SAY_SO}",
+}
+"""By what to do when the answer is unknown, and whether the answer is a text."""
 
 EXAMPLES: list[tuple[str, str]] = [
     (
@@ -26,6 +37,14 @@ EXAMPLES: list[tuple[str, str]] = [
     ("Question: How many days are there in a week?", "7"),
 ]
 """A two-hop question answered from its graph, and one answered without a graph."""
+
+UNKNOWN_EXAMPLE = (
+    "[SUBQ] When was the bridge of Halden painted?\n"
+    "Retrieved Graph Information: (S> Halden Old Bridge| P> opened| O> 1898)\n"
+    "Question: When was the bridge of Halden painted?",
+    UNKNOWN_ANSWER,
+)
+"""A question whose answer was not found, for models that may say so."""
 
 LONG_FORM_EXAMPLES: list[tuple[str, str]] = [
     (

@@ -27,6 +27,7 @@ class Side(TypedDict):
     status: Status
     stop_reason: str | None
     answer: str
+    supported: bool
     spent: Spent
 
 
@@ -162,6 +163,7 @@ def _side(document: RunDocument, branch: Branch) -> Side:
         status=branch["status"],
         stop_reason=branch["stop_reason"],
         answer=branch["answer"],
+        supported=branch["supported"],
         spent=spent(document, branch),
     )
 

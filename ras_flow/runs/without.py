@@ -18,7 +18,7 @@ from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import address_of, get_branch, graph_of
 from ras_flow.runs.systems import context_type
 from ras_flow.state.channels import RasState
-from ras_flow.state.citations import MAX_CITATIONS
+from ras_flow.state.support import MAX_CITATIONS
 
 
 class Without(TypedDict):

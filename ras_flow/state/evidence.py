@@ -1,53 +1,44 @@
-"""Where a passage states a triple: the sentence that shares the most words with it."""
+"""What an answer can rest on: the facts and sentences that a run found, and what links them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
 
-from ras_flow.formats.normalize import name_words
+import regex
+
+from ras_flow.formats.normalize import name_words, normalize_name
 from ras_flow.formats.sentences import Span, sentence_spans
-from ras_flow.state.schema import Passage, Triple
+from ras_flow.state.kg import QueryKG
+from ras_flow.state.names import Names, is_proper, words_in
+from ras_flow.state.schema import Citation, Passage, Triple
 
 _TITLE_WEIGHT = 0.25
 """A passage's subject, which its title names, is often a mere "she" where something is said."""
 
-
-def find_evidence(
-    triples: Mapping[str, Triple], passages: Mapping[str, Passage]
-) -> dict[str, dict[str, Span]]:
-    """Find the sentence of each triple in each of its passages.
-
-    Of a triple's words those count the most that few sentences of the passage have; words of the
-    passage's title count a quarter.
-    """
-    read: dict[str, _Sentences] = {}
-    found: dict[str, dict[str, Span]] = {}
-    for id, triple in triples.items():
-        parts = (triple["subject"], triple["predicate"], triple["object"])
-        words = {word for part in parts for word in name_words(part)}
-        for passage in triple["passages"]:
-            if passage not in passages:
-                continue
-            if passage not in read:
-                read[passage] = _Sentences(passages[passage])
-            span = read[passage].best(words)
-            if span is not None:
-                found.setdefault(id, {})[passage] = span
-    return found
+_LINES = regex.compile(r"(?:[^\n]|\n(?=[ \t]*\p{Ll}))+")
+"""A row of a table, an item of a list, or lines of a paragraph that go on in lower case."""
 
 
-class _Sentences:
+class Sentences:
     """A passage's sentences and their words."""
 
     def __init__(self, passage: Passage) -> None:
         text = passage["text"]
-        self._spans = list(sentence_spans(text))
-        self._words = [set(name_words(text[start:end])) for start, end in self._spans]
+        self.spans: list[Span] = [
+            (line.start() + start, line.start() + end)
+            for line in _LINES.finditer(text)
+            for start, end in sentence_spans(line[0])
+        ]
+        self.texts = [text[start:end] for start, end in self.spans]
+        self._words = [set(name_words(sentence)) for sentence in self.texts]
         self._count = Counter(word for words in self._words for word in words)
         self._title = set(name_words(passage["title"]))
 
-    def best(self, words: Iterable[str]) -> Span | None:
+    def best(self, words: Iterable[str]) -> int | None:
+        """Return the position of the sentence that shares the most with some words."""
         weights = {
             word: (_TITLE_WEIGHT if word in self._title else 1.0) / self._count[word]
             for word in sorted(words)
@@ -55,4 +46,204 @@ class _Sentences:
         }
         scores = [sum(weights[word] for word in weights if word in has) for has in self._words]
         top = max(scores, default=0.0)
-        return self._spans[scores.index(top)] if top > 0 else None
+        return scores.index(top) if top > 0 else None
+
+
+class Reader:
+    """Reads each passage once, for the sentences that state triples.
+
+    Of a triple's words those count the most that few sentences of the passage have; words of the
+    passage's title count a quarter.
+    """
+
+    def __init__(self, passages: Mapping[str, Passage]) -> None:
+        self.passages = passages
+        self._read: dict[str, Sentences] = {}
+
+    def sentences(self, passage: str) -> Sentences:
+        """Return a passage's sentences."""
+        if passage not in self._read:
+            self._read[passage] = Sentences(self.passages[passage])
+        return self._read[passage]
+
+    def stating(self, triple: Triple) -> dict[str, int]:
+        """Return, for each passage of a triple that states it, the position of the sentence."""
+        parts = (triple["subject"], triple["predicate"], triple["object"])
+        words = {word for part in parts for word in name_words(part)}
+        found = {
+            passage: self.sentences(passage).best(words)
+            for passage in triple["passages"]
+            if passage in self.passages
+        }
+        return {passage: at for passage, at in found.items() if at is not None}
+
+    def cite(self, id: str, triple: Triple) -> Citation:
+        """Make a citation of a fact."""
+        stating = self.stating(triple)
+        passages = sorted(triple["passages"], key=lambda passage: passage not in stating)
+        first = passages[0] if passages and passages[0] in self.passages else ""
+        at = stating.get(first)
+        cited = self.cite_passage(first, at) if first else _NOTHING
+        return {
+            **cited,
+            "triple": id,
+            "passages": passages,
+            "subject": triple["subject"],
+            "predicate": triple["predicate"],
+            "object": triple["object"],
+        }
+
+    def cite_passage(self, id: str, sentence: int | None) -> Citation:
+        """Make a citation of a passage as text, by the position of one of its sentences."""
+        passage = self.passages[id]
+        text = "" if sentence is None else self.sentences(id).texts[sentence]
+        return {
+            **_NOTHING,
+            "passages": [id],
+            "title": passage["title"],
+            "source": passage.get("source", ""),
+            "sentence": text,
+        }
+
+
+_NOTHING = Citation(
+    triple="", passages=[], subject="", predicate="", object="", title="", source="", sentence=""
+)
+
+
+def find_evidence(
+    triples: Mapping[str, Triple], passages: Mapping[str, Passage]
+) -> dict[str, dict[str, Span]]:
+    """Find the sentence of each triple in each of its passages."""
+    reader = Reader(passages)
+    found = {
+        id: {
+            passage: reader.sentences(passage).spans[at]
+            for passage, at in reader.stating(triple).items()
+        }
+        for id, triple in triples.items()
+    }
+    return {id: spans for id, spans in found.items() if spans}
+
+
+NUMBER = "#"
+"""Stands for any number among the words of a unit."""
+
+_CAPITALS = regex.compile(r"\b\p{Lu}\w+(?: (?:(?:of|the|de|von) )*\p{Lu}\w+)*")
+_COMMON = 3
+"""Sentences that a name is in at most, where it may link two of which neither is about it."""
+
+HEADING = "›"
+"""What parts a passage's title, where it is a path of headings."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A fact, or a sentence of a passage.
+
+    Attributes:
+        triple: The fact's id; empty for a sentence.
+        passage: The id of the sentence's passage; empty for a fact.
+        sentence: The position of the sentence in it.
+        said: The words that it states; of a sentence those of its passage's title too.
+        words: The same; of a fact also those of the sentence that states it, and its title's.
+        names: The proper names in it, normalised.
+        about: Those that it tells something about: the fact's subject, the passage's title.
+    """
+
+    triple: str
+    passage: str
+    sentence: int
+    said: frozenset[str]
+    words: frozenset[str]
+    names: frozenset[str]
+    about: frozenset[str]
+
+
+def stem(word: str) -> str:
+    """Return what two forms of a common word share; it equals no word."""
+    return f"~{word.removesuffix('s')[:5]}"
+
+
+def with_stems(words: Iterable[str]) -> frozenset[str]:
+    """Add the stems of words."""
+    found = set(words)
+    number = {NUMBER} if any(word[0].isdecimal() for word in found) else set()
+    return frozenset(found | {stem(word) for word in found} | number)
+
+
+class Evidence:
+    """The facts and sentences of a run.
+
+    Attributes:
+        units: All of them.
+        names: The names in them.
+        described: Those of which something is told, and which link what mentions them.
+    """
+
+    def __init__(self, triples: Mapping[str, Triple], passages: Mapping[str, Passage]) -> None:
+        self._reader = Reader(passages)
+        self._facts = QueryKG.from_triples(triples)
+        self._titles = {id: words_in(passage["title"]) for id, passage in passages.items()}
+        entities = set(map(normalize_name, filter(is_proper, self._facts.entities.values())))
+        titles = (part for one in passages.values() for part in one["title"].split(HEADING))
+        names = {*entities, *map(normalize_name, filter(is_proper, titles))}
+        if not triples:  # Without a graph, what looks like a name may link two sentences.
+            found = (_CAPITALS.findall(one["text"]) for one in passages.values())
+            names |= {normalize_name(name) for each in found for name in each}
+        self.names = Names(names)
+        self.units = [self._fact(id, entities) for id in triples]
+        for id, passage in passages.items():
+            self.units += self._sentences(id, passage)
+        self._by_name: dict[str, list[Unit]] = {}
+        for unit in self.units:
+            for name in unit.names:
+                self._by_name.setdefault(name, []).append(unit)
+        self.described = {name for unit in self.units for name in unit.about}
+        if not triples:
+            self.described |= {name for name, at in self._by_name.items() if len(at) <= _COMMON}
+        texts: dict[str, set[str]] = {}
+        for unit in self.units:
+            texts.setdefault(unit.passage or unit.triple, set()).update(unit.words)
+        read = [texts[id] for id in passages if id in texts] or list(texts.values())
+        self._count = Counter(word for words in read for word in words)
+        self._size = len(read)
+
+    def at(self, name: str) -> list[Unit]:
+        """Return the units that a name is in."""
+        return self._by_name.get(name, [])
+
+    def rarity(self, word: str, *, at_least: int = 0) -> float:
+        """Return how much a word tells: 1 if no text has it, less the more have it."""
+        return 1.0 - log(1 + max(self._count[word], at_least)) / log(2 + self._size)
+
+    def cite(self, unit: Unit) -> Citation:
+        """Make a citation of a unit."""
+        if unit.triple:
+            return self._reader.cite(unit.triple, self._facts.triples[unit.triple])
+        return self._reader.cite_passage(unit.passage, unit.sentence)
+
+    def states(self, sentence: Unit, fact: Unit) -> bool:
+        """Tell whether a sentence is the one that states a fact."""
+        stating = self._reader.stating(self._facts.triples[fact.triple])
+        return stating.get(sentence.passage) == sentence.sentence
+
+    def _fact(self, id: str, entities: set[str]) -> Unit:
+        triple = self._facts.triples[id]
+        parts = (triple["subject"], triple["predicate"], triple["object"])
+        said = {word for part in parts for word in words_in(part)}
+        words = set(said)
+        for passage, at in self._reader.stating(triple).items():
+            words |= words_in(self._reader.sentences(passage).texts[at]) | self._titles[passage]
+        subject, _, object = map(normalize_name, parts)
+        names = frozenset({subject, object} & entities)
+        return Unit(id, "", 0, with_stems(said), with_stems(words), names, names & {subject})
+
+    def _sentences(self, id: str, passage: Passage) -> Iterable[Unit]:
+        headings = {
+            normalize_name(part) for part in passage["title"].split(HEADING) if is_proper(part)
+        }
+        for at, text in enumerate(self._reader.sentences(id).texts):
+            words = with_stems(words_in(text) | self._titles[id])
+            names = frozenset(self.names.within(text) | headings)
+            yield Unit("", id, at, words, words, names, frozenset(headings))

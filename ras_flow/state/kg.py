@@ -5,8 +5,7 @@ All functions are pure; the graph itself lives in the state as ``dict[triple id,
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -157,38 +156,3 @@ class QueryKG:
             for name in dict.fromkeys(ends):
                 found.setdefault(name, []).append(id)
         return found
-
-    def neighbours(self, entity: str) -> dict[str, list[str]]:
-        """Return what an entity is linked to, in either direction."""
-        name = name_key(entity)
-        found: dict[str, list[str]] = {}
-        for id in self.incident.get(name, []):
-            subject, object = self.edges[id]
-            found.setdefault(object if subject == name else subject, []).append(id)
-        return found
-
-    def paths(self, sources: Iterable[str], targets: Iterable[str]) -> dict[str, list[str]]:
-        """Find a shortest path to each of some entities; edges count in both directions."""
-        goals = dict.fromkeys(map(name_key, targets))
-        starts = [name for name in map(name_key, sources) if name in self.entities]
-        came_by: dict[str, tuple[str, str] | None] = dict.fromkeys(starts)
-        left = goals.keys() - came_by.keys()
-        queue = deque(starts)
-        while queue and left:
-            name = queue.popleft()
-            for other, ids in self.neighbours(name).items():
-                if other not in came_by:
-                    came_by[other] = (name, ids[0])
-                    left.discard(other)
-                    queue.append(other)
-        return {goal: _trace(came_by, goal) for goal in goals if goal in came_by}
-
-
-def _trace(came_by: Mapping[str, tuple[str, str] | None], end: str) -> list[str]:
-    ids: list[str] = []
-    step = came_by[end]
-    while step is not None:
-        before, id = step
-        ids.append(id)
-        step = came_by[before]
-    return ids[::-1]

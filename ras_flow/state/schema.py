@@ -144,6 +144,14 @@ class Citation(TypedDict):
     sentence: str
 
 
+def citation_text(citation: Citation) -> str:
+    """Write a citation for a person: the fact or the sentence, and where it is from."""
+    fact = " | ".join(citation[part] for part in ("subject", "predicate", "object"))
+    said = fact if citation["triple"] else citation["sentence"]
+    named = citation["title"] or citation["source"] or ", ".join(citation["passages"])
+    return f"{said} [{named or 'no passage'}]".lstrip()
+
+
 def passage_id(title: str, text: str) -> str:
     """Return the content id of a passage: 16 hex digits of a SHA-256.
 

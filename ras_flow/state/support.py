@@ -1,12 +1,74 @@
-"""Whether the documents support an answer, judged without a model."""
+"""Whether the documents support an answer, judged by what was found, without a model.
+
+A chain of facts and sentences leads from the answer back to what the question names. Its score is
+the share of the question's words that it covers: names and numbers count double, words that many
+passages have count little, and each further link costs something. An answer of several parts is
+worth as much as its weakest part; a yes, a no or one of the things compared as much as the side of
+which least was found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ras_flow.state.citations import cite, cite_passages
+import regex
+
+from ras_flow.formats.answer import UNKNOWN_ANSWER, says_unknown
+from ras_flow.formats.sentences import sentence_spans
+from ras_flow.formats.text import has_word
+from ras_flow.state.chains import Asked, Chains
+from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem
+from ras_flow.state.names import content_words, longest, words_in
 from ras_flow.state.schema import Citation, Passage, Triple
+
+SUPPORTED = 0.5
+"""From this score on the documents support an answer."""
+
+UNKNOWN = 0.2
+"""Below this score a run says that the documents do not say, where it may."""
+
+VERIFIED = 0.3
+"""The same as :data:`SUPPORTED` for facts and passages that the model itself cites."""
+
+MAX_CITATIONS = 8
+
+NOT_FOUND = "The model found no answer in the documents."
+"""Why an answer is not supported that says so itself."""
+
+_SHORT = 3
+"""Words of an answer all of which must be stated, though none is a name or a number."""
+
+_LONGEST = 40
+"""Words of one sentence of an answer at most: beyond, it is a table or a list that was copied."""
+
+_PART_ENDS = re.compile(r"(?<!\d),|,(?!\d)|[;\n，、；]|\s(?:and|und|et|y|e|и|&)\s")
+_NAMES = regex.compile(r"(?:(?:\p{Lu}|\d)\S*(?: (?=\p{Lu}|\d))?)+")
+_YES_OR_NO = (
+    "yes no true false ja nein nee oui non sí sì sim não tak nie да нет evet hayır نعم لا "
+    "是 是的 不是 否 对 不对 はい いいえ 예 네 아니요"
+).replace(" ", "|")
+_IS_VERDICT = re.compile(
+    rf"[\W_]*(?:(?:{_YES_OR_NO})(?:[,.;:!،，。、；：！]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(
+    r"\b(?:or|between|both|oder|ou|или|o|eller|veya)\b|which of|或|还是|または|또는", re.IGNORECASE
+)
+_COMPARES = re.compile(
+    r"\b(?:first|last|earli\w+|later|latest|sooner|more|less|fewer|most|least|\w+er than|"
+    r"(?:old|young|long|short|tall|large|big|small|high|low|great|deep|heavi|fast|slow)(?:er|est))\b",
+    re.IGNORECASE,
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much)\b|\b(?:which|what) (?:year|date|percentage)\b|\bnumber\b", re.IGNORECASE
+)
+_NUMBER_WORD = re.compile(
+    r"\b(?:no|none|zero|once|twice|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
+    r"twelve|\w+teen|\w+ty|hundred|thousand|million|billion)\b|\d|[^\x00-\x7f]",
+    re.IGNORECASE,
+)
 
 
 class Verdict(NamedTuple):
@@ -16,20 +78,241 @@ class Verdict(NamedTuple):
         citations: The facts and passages that lead from the question to the answer.
         supported: Whether they support it.
         support: Why, or why not: a short sentence.
+        score: How well, from 0 to 1.
     """
 
     citations: list[Citation]
     supported: bool
     support: str
+    score: float
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether next to nothing of what was read supports the answer."""
+        return self.score < UNKNOWN
 
 
 def judge(
     answer: str, question: str, triples: Mapping[str, Triple], passages: Mapping[str, Passage]
 ) -> Verdict:
-    """Find what supports an answer in a question's graph and passages."""
-    citations = cite(answer, question, triples, passages)
-    citations = citations or cite_passages(answer, question, passages)
-    if citations:
-        return Verdict(citations, True, "Facts that were found lead from the question to it.")
-    why = "Nothing that was found states it." if answer else "There is no answer."
-    return Verdict([], False, why)
+    """Find what supports an answer in all that a run found."""
+    if problem := _problem(answer, triples, passages):
+        return Verdict([], False, problem, 0.0)
+    evidence = Evidence(triples, passages)
+    return _verdict(_measure(answer, question, evidence), evidence, SUPPORTED)
+
+
+def admit(answer: str, verdict: Verdict, *, told_to: bool) -> tuple[str, Verdict]:
+    """Let a run say that the documents do not say, and keep the model's guess in ``support``.
+
+    A model that was ``told_to`` say so decides itself. For one that takes no such instruction its
+    score decides.
+    """
+    unknown = says_unknown(answer)
+    if not unknown and (told_to or not verdict.doubtful):
+        return answer, verdict
+    guess = "" if unknown or not answer else f' The model\'s guess, "{answer}", is left out.'
+    return UNKNOWN_ANSWER, Verdict([], False, f"{verdict.support}{guess}", verdict.score)
+
+
+def verify(
+    answer: str,
+    question: str,
+    triples: Mapping[str, Triple],
+    passages: Mapping[str, Passage],
+    *,
+    cited: Collection[str],
+) -> Verdict:
+    """Check the facts and passages that a model itself names for its answer.
+
+    For a model that cites by number: turn its numbers into ids of triples and passages, and give
+    them as ``cited``, with all triples and passages of the run; triples that a cited passage states
+    are cited with it. What it names need not share names to belong together, but has to state the
+    answer and to speak of what was asked; what does neither is not cited. Where that fails, as
+    where it names nothing, its answer is judged as any other's is, by all that was found.
+    """
+    own = {id: one for id, one in triples.items() if not {id, *one["passages"]}.isdisjoint(cited)}
+    texts = {id: passages[id] for id in cited if id in passages}
+    if not _problem(answer, own, texts):
+        stated_in = {
+            id: passages[id] for t in own.values() for id in t["passages"] if id in passages
+        }
+        evidence = Evidence(own, {**stated_in, **texts})
+        units = [unit for unit in evidence.units if unit.triple or unit.passage in texts]
+        verdict = _verdict(_measure_own(answer, question, units, evidence), evidence, VERIFIED)
+        if verdict.supported:
+            return verdict
+    return judge(answer, question, triples, passages)
+
+
+class _Measured(NamedTuple):
+    """How well facts and sentences support an answer; ``why`` says what they lack."""
+
+    score: float
+    units: Sequence[Unit] = ()
+    why: str = ""
+
+
+class _Part(NamedTuple):
+    """A part of an answer: its names, the words that must be stated, and others, half of which."""
+
+    text: str
+    names: frozenset[str]
+    must: frozenset[str]
+    others: Collection[str]
+
+    def stating(self, units: Iterable[Unit]) -> list[Unit]:
+        """Return the units that state it, those that have the most of its words."""
+        held = {unit: self._held(unit) for unit in units if self.must <= unit.said}
+        most = max(held.values(), default=0)
+        return [unit for unit, count in held.items() if count == most] if self._enough(most) else []
+
+    def _held(self, unit: Unit) -> int:
+        return sum(stem(word) in unit.said for word in self.others)
+
+    def _enough(self, held: int) -> bool:
+        return (len(self.must) + held) * 2 >= len(self.must) + len(self.others) > 0
+
+
+def _measure(answer: str, question: str, evidence: Evidence) -> _Measured:
+    """Measure how well all that was found supports an answer."""
+    asked, answered = content_words(question), content_words(answer)
+    named = longest(evidence.names.within(question))
+    for word in {word for name in named for word in name.split()} & asked.keys():
+        asked[word] = True
+    echoes = answered.keys() <= asked.keys()
+    if _IS_VERDICT.match(answer) or (echoes and _CHOICE.search(question)):
+        return _compare(asked, named, question, evidence)
+    if echoes:
+        return _Measured(0.0, why="The answer only repeats the question.")
+    wanted = Asked({word: asked[word] for word in asked.keys() - answered.keys()}, evidence)
+    chains = Chains(evidence, named - evidence.names.within(answer))
+    found = []
+    for part in _parts(answer, asked, evidence.units):
+        chain = chains.best(part.stating(evidence.units), wanted)
+        missed = ", ".join(wanted.missed(chain)[:3])
+        why = f'What states "{part.text}" does not speak of: {missed}.'
+        if not chain:
+            why = f'No fact or sentence that was found states "{part.text}".'
+        needed = chains.pruned(chain, wanted)[::-1]
+        found.append(_Measured(wanted.score(chain), needed, why))
+    measured = _weakest(found)
+    if _ASKS_NUMBER.search(question) and not _NUMBER_WORD.search(answer):
+        return _Measured(measured.score / 2, measured.units, "The question asks for a number.")
+    return measured
+
+
+def _compare(
+    asked: Mapping[str, bool], named: Collection[str], question: str, evidence: Evidence
+) -> _Measured:
+    """Measure how much was found of each of the things that a question compares."""
+    of_sides = {word for name in named for word in name.split()}
+    compared = words_in(" ".join(_COMPARES.findall(question)))
+    common = {word: name for word, name in asked.items() if word not in of_sides | compared}
+    if len(named) > 1 and compared:
+        common[NUMBER] = True
+    chains = Chains(evidence, named)
+    found = []
+    for side in sorted(named) or [""]:
+        wanted = Asked({**common, **dict.fromkeys(side.split(), True)}, evidence)
+        chain = chains.best(evidence.at(side) if side else evidence.units, wanted)
+        why = f"Too little was found of what is compared: {side}." if side else ""
+        found.append(_Measured(wanted.score(chain), chain, why))
+    return _weakest(found)
+
+
+def _weakest(found: Sequence[_Measured]) -> _Measured:
+    """Return what is worth the least, with all facts and sentences of all."""
+    weakest = min(found, key=lambda one: one.score)
+    return weakest._replace(units=[unit for one in found for unit in one.units])
+
+
+def _measure_own(
+    answer: str, question: str, units: Sequence[Unit], evidence: Evidence
+) -> _Measured:
+    """Measure how well the facts and sentences that a model names support its answer."""
+    asked, answered = content_words(question), content_words(answer)
+    rest = {word: asked[word] for word in asked.keys() - answered.keys()}
+    wanted = Asked(rest or asked, evidence)
+    chosen: list[Unit] = []
+
+    def best(of: Iterable[Unit]) -> Unit | None:
+        def rank(unit: Unit) -> tuple[float, bool]:
+            return wanted.covered([*chosen, unit]), bool(unit.triple)
+
+        return max(of, key=rank, default=None)
+
+    if not (_IS_VERDICT.match(answer) or answered.keys() <= asked.keys()):
+        for part in _parts(answer, asked, units):
+            stating = best(part.stating(units))
+            if stating is None:
+                return _Measured(0.0)
+            chosen.append(stating)
+    while more := best(units):
+        if chosen and wanted.covered([*chosen, more]) <= wanted.covered(chosen):
+            break
+        chosen.append(more)
+    return _Measured(wanted.covered(chosen), chosen[::-1])
+
+
+def _parts(answer: str, asked: Mapping[str, bool], units: Sequence[Unit]) -> list[_Part]:
+    """Return what of an answer has to be stated: all of it at once, or else each of its parts."""
+    whole = _part(answer)
+    if whole.stating(units):
+        return [whole]
+    pieces = [
+        _part(piece)
+        for start, end in sentence_spans(answer)
+        for piece in _PART_ENDS.split(answer[start:end])
+        if has_word(piece)
+    ]
+    pieces = [one for part in pieces for one in _names_of(part, units)]
+    telling = [part for part in pieces if part.names - asked.keys()]
+    return telling or [part for part in pieces if {*part.must, *part.others} - asked.keys()]
+
+
+def _names_of(part: _Part, units: Sequence[Unit]) -> list[_Part]:
+    """Return a part as it is, or its names, where it joins what several units state."""
+    names = [] if part.stating(units) else [_part(name) for name in _NAMES.findall(part.text)]
+    return names if len(names) > 1 else [part]
+
+
+def _part(text: str) -> _Part:
+    words = content_words(text)
+    names = frozenset(word for word, named in words.items() if named)
+    must = names or frozenset(words if len(words) <= _SHORT else ())
+    return _Part(text.strip(" ."), names, must, words.keys() - must)
+
+
+def _problem(answer: str, triples: Collection[str], passages: Collection[str]) -> str:
+    """Say why an answer need not be looked for; empty if it has to be."""
+    if not has_word(answer):
+        return "There is no answer."
+    if says_unknown(answer):
+        return NOT_FOUND
+    if not triples and not passages:
+        return "No document was read: the answer is what the model knows by itself."
+    words = (len(answer[start:end].split()) for start, end in sentence_spans(answer))
+    if max(words) > _LONGEST or answer.count("|") > 1:
+        return "It copies a table or a list in place of an answer."
+    return ""
+
+
+def _cited(units: Sequence[Unit], evidence: Evidence) -> list[Unit]:
+    """Return what is cited of a chain: no sentence beside the fact that it states."""
+    facts = [unit for unit in units if unit.triple]
+    return [
+        unit
+        for unit in dict.fromkeys(units)
+        if unit.triple or not any(evidence.states(unit, fact) for fact in facts)
+    ]
+
+
+def _verdict(measured: _Measured, evidence: Evidence, threshold: float) -> Verdict:
+    supported = measured.score >= threshold
+    cited = _cited(measured.units, evidence)[:MAX_CITATIONS]
+    why = "What is cited leads from the question to the answer."
+    if not supported:
+        why = measured.why or "Too little of what was found speaks of the question."
+    citations = [evidence.cite(unit) for unit in cited]
+    return Verdict(citations, supported, why, round(measured.score, 3))

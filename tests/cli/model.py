@@ -18,7 +18,7 @@ from tests.servers.scripted import last_message
 ROLES = {
     planner.INSTRUCTION: "planner",
     extractor.INSTRUCTION: "extractor",
-    answerer.INSTRUCTION: "answerer",
+    **dict.fromkeys(answerer.INSTRUCTIONS.values(), "answerer"),
 }
 
 
@@ -93,4 +93,4 @@ def usual(role: str, text: str) -> str:
             return ["[SUBQ] x", SECOND, "[SUFFICIENT]"][min(text.count("[SUBQ]"), 2)]
         case "extractor":
             return TRIPLES[text.partition("\n")[0].removeprefix("Title: ")]
-    return "Narvik" if "place of birth| O> Narvik" in text else "unknown"
+    return "Narvik" if "place of birth| O> Narvik" in text else "elsewhere"

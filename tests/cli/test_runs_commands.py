@@ -131,10 +131,10 @@ def test_the_graph_grows_hop_by_hop(run: str) -> None:
 def test_a_fork_without_the_triple_changes_the_answer_and_keeps_the_run(run: str) -> None:
     before = document(run)
     forked = ok("fork", run, "--from", "merge_graph:1", "--drop-triple", BORN[:6])
-    assert "Answer unknown" in forked
+    assert "Answer elsewhere" in forked
     assert f"Compare with: ras-flow runs diff {run}/1 {run}/2" in forked
     after = document(run)
-    assert [way["answer"] for way in after["branches"]] == ["Narvik", "unknown"]
+    assert [way["answer"] for way in after["branches"]] == ["Narvik", "elsewhere"]
     assert after["branches"][0] == before["branches"][0]
     assert after["current"] == 2
     shown = ok("show", run)
@@ -178,11 +178,11 @@ def test_every_kind_of_edit_can_be_made(run: str, world_model: Model) -> None:
     passage = document(run)["triples"][BORN]["passages"][0]
     ok("fork", f"{run}/1", "--from", "merge_graph:1", "--drop-passage", passage)
     way = branch(run, 4)
-    assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "unknown"
+    assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "elsewhere"
 
     ok("fork", f"{run}/1", "--from", "to_triples:1", "--drop-triple", BORN[:8])
     way = branch(run, 5)
-    assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "unknown"
+    assert BORN not in sum(way["hop_triples"], []) and way["answer"] == "elsewhere"
 
     ok("fork", f"{run}/1", "--from", "plan:0", "--model", "extractor=none")
     way = branch(run, 6)
@@ -250,7 +250,7 @@ def test_why_without_names_the_triple_that_the_answer_hangs_on(
 ) -> None:
     told = ok("why", run, "--without")
     assert "whole graph: Narvik as in the run" in told
-    assert f"without {BORN} Mira Lund | place of birth | Narvik: changes: unknown" in told
+    assert f"without {BORN} Mira Lund | place of birth | Narvik: changes: elsewhere" in told
     assert f"without {DESIGNER} Aurora Bridge | designer | Mira Lund: stays: Narvik" in told
     found = json.loads(ras_flow("runs", "why", run, "--without", "--json").out)
     assert [item["triple"] for item in found["without"] if item["changed"]] == [BORN]
@@ -350,8 +350,8 @@ def test_prune_asks_first_and_deletes_what_it_said(run: str) -> None:
     ("point", "asks", "arguments", "answer"),
     [
         ("pause_before_retrieval", "right subquery", ["--approve"], "Narvik"),
-        ("pause_before_retrieval", "right subquery", ["--plan", "[SUFFICIENT]"], "unknown"),
-        ("pause_after_merge", BORN, ["--drop-triple", BORN], "unknown"),
+        ("pause_before_retrieval", "right subquery", ["--plan", "[SUFFICIENT]"], "elsewhere"),
+        ("pause_after_merge", BORN, ["--drop-triple", BORN], "elsewhere"),
         ("pause_before_answer", "before it answers", ["--approve"], "Narvik"),
     ],
 )  # fmt: skip
@@ -394,8 +394,8 @@ def test_a_fork_that_fails_is_kept_and_any_branch_can_be_resumed(
     shown = ok("show", f"{run}/2")
     assert f"Unfinished; next: plan. Go on with: ras-flow runs resume {run}/2" in shown
     assert refused("why", f"{run}/2").endswith(f"ras-flow runs resume {run}/2")
-    assert "Answer unknown" in ok("resume", f"{run}/2")
-    assert [way["answer"] for way in document(run)["branches"]] == ["Narvik", "unknown", "Narvik"]
+    assert "Answer elsewhere" in ok("resume", f"{run}/2")
+    assert [way["answer"] for way in document(run)["branches"]] == ["Narvik", "elsewhere", "Narvik"]
 
 
 def test_a_command_that_is_told_finds_the_run_where_it_is(
@@ -452,7 +452,7 @@ async def test_what_a_run_asks_is_there_as_json(run: str, own_home: Path) -> Non
     assert "no triple 'zz'" in refused("resume", "waits", "--drop-triple", "zz")
     done = ras_flow("runs", "resume", "waits", "--drop-triple", BORN[:8], "--json")
     result = json.loads(done.out)
-    assert (result["answer"], result["status"], result["review"]) == ("unknown", "finished", None)
+    assert (result["answer"], result["status"], result["review"]) == ("elsewhere", "finished", None)
 
 
 async def test_a_refused_answer_is_told_of_the_branch_that_was_answered(
@@ -472,8 +472,8 @@ async def test_a_refused_answer_is_told_of_the_branch_that_was_answered(
     asked = json.loads(done.out)
     assert (done.code, asked["branch"], asked["status"]) == (1, 2, "paused")
     assert "answer" not in asked and "'plan'" in asked["review"]["problem"]
-    assert "Answer unknown" in ok("resume", "waits/2", "--drop-triple", BORN)
-    assert [way["answer"] for way in document("waits")["branches"]] == ["Narvik", "unknown"]
+    assert "Answer elsewhere" in ok("resume", "waits/2", "--drop-triple", BORN)
+    assert [way["answer"] for way in document("waits")["branches"]] == ["Narvik", "elsewhere"]
 
 
 async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -> None:
@@ -484,7 +484,7 @@ async def test_runs_in_a_database_are_read_and_pruned(run: str, postgres: str) -
     database = ("--database", postgres)
     assert "Answer Narvik" in ok("show", "shared", *database)
     forked = ok("fork", "shared", "--from", "merge_graph:1", "--drop-triple", BORN, *database)
-    assert "Answer unknown" in forked
+    assert "Answer elsewhere" in forked
     assert BORN in ok("diff", "shared/1", "shared/2", *database)
     assert "no run 'shared'" in refused("show", "shared")
     line = refused("resume", "shared", *database)

@@ -205,7 +205,7 @@ def test_a_folder_without_triples_is_told_and_not_made(command: list[str], tmp_p
 
 def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> None:
     model.answers = lambda role, text: (
-        Answer("Narvik" if "She was born in Narvik" in text else "unknown")
+        Answer("Narvik" if "She was born in Narvik" in text else "elsewhere")
         if role == "answerer"
         else None
     )

@@ -51,7 +51,7 @@ async def test_replay_and_fork(monkeypatch: pytest.MonkeyPatch, capsys: Printed)
     assert lines[0] == "answer: Narvik"
     assert lines[1].endswith("next: __start__") and lines[-3].endswith("next: nothing")
     assert lines[-2] == "replayed: Narvik"
-    assert lines[-1].startswith("without ") and lines[-1].endswith("unknown")
+    assert lines[-1].startswith("without ") and lines[-1].endswith("elsewhere")
 
 
 async def test_batch_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:

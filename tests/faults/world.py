@@ -63,7 +63,7 @@ def model(body: dict[str, Any]) -> Answer:
     n = re.findall(r"Bridge(\d+)", asked)[-1]
     home = f"(S> Person{n}| P> home| O> Town{n})" in asked
     if body["model"] == "answerer":
-        return Answer(f"Town{n}" if home else "unknown")
+        return Answer(f"Town{n}" if home else "elsewhere")
     if home:
         return Answer("[SUFFICIENT]")
     if f"(S> Bridge{n}| P> maker| O> Person{n})" in asked:

@@ -50,9 +50,9 @@ def serve(order: str | None) -> OpenAIServer:
         if system == planner.INSTRUCTION:
             return Answer(["[SUBQ] x", SECOND, "[SUFFICIENT]"][min(text.count("\n[SUBQ]")
                           + text.startswith("[SUBQ]"), 2)])  # fmt: skip
-        if system == answerer.INSTRUCTION:
+        if system in answerer.INSTRUCTIONS.values():
             read = normalize_name(text)  # as a model reads it, whatever the spelling
-            return Answer("Narvik" if "place of birth o> narvik" in read else "unknown")
+            return Answer("Narvik" if "place of birth o> narvik" in read else "elsewhere")
         by_schema = "response_format" in body
         assert system == (extractor.JSON_INSTRUCTION if by_schema else extractor.INSTRUCTION)
         title = text.partition("\n")[0].removeprefix("Title: ")

@@ -30,18 +30,18 @@ def test_killed_while_it_waits(tmp_path: Path, moment: str, looked_at: bool) -> 
     die(home, "ask", moment)
     if looked_at:
         assert step(home, "go") == "before_answer"
-    assert step(home, "answer") == "unknown"
+    assert step(home, "answer") == "elsewhere"
 
 
 def test_killed_before_an_answer_was_taken_in(tmp_path: Path) -> None:
     home = str(tmp_path)
     assert step(home, "ask") == "before_answer"
     die(home, "answer", "review_answer")
-    assert step(home, "answer") == "unknown"
+    assert step(home, "answer") == "elsewhere"
 
 
 def test_killed_after_an_answer_was_taken_in(tmp_path: Path) -> None:
     home = str(tmp_path)
     assert step(home, "ask") == "before_answer"
     die(home, "answer", "answer")
-    assert step(home, "go") == "unknown"
+    assert step(home, "go") == "elsewhere"

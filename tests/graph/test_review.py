@@ -100,7 +100,7 @@ async def test_a_dropped_passage_is_not_found_again(saver: Any) -> None:
     about_lund = asked(result)["triples"][BIRTH]["passages"][0]
     await reply(graph, {"op": "drop_passage", "passage": about_lund})
     result = await reply(graph)
-    assert result["answer"] == "unknown"
+    assert result["answer"] == "elsewhere"
     assert about_lund not in result["passages"] and BIRTH not in result["triples"]
     # Another takes its place.
     assert [len(hop["passages"]) for hop in result["hops"]] == [1, 2]
@@ -130,7 +130,7 @@ async def test_no_subquery_is_taken_where_the_limits_leave_no_retrieval(
     assert asked(result)["allowed"] == GRAPH_EDITS
     result = await reply(graph, {"op": "subquery", "text": "Where was Mira Lund born?"})
     assert "subquery" in asked(result)["problem"]
-    assert (await reply(graph))["answer"] == "unknown"
+    assert (await reply(graph))["answer"] == "elsewhere"
 
 
 async def test_given_documents_are_reviewed_too(saver: Any) -> None:
@@ -141,7 +141,7 @@ async def test_given_documents_are_reviewed_too(saver: Any) -> None:
     result = await reply(graph, {"op": "drop_triple", "triple": BIRTH})
     assert (asked(result)["point"], asked(result)["allowed"]) == ("before_answer", GRAPH_EDITS)
     result = await reply(graph)
-    assert (result["answer"], result["stop_reason"]) == ("unknown", "static")
+    assert (result["answer"], result["stop_reason"]) == ("elsewhere", "static")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ async def test_a_bad_answer_asks_again_and_says_why(saver: Any, bad: Any, reason
     assert reason in again.pop("problem")
     assert again == first
     result = await reply(graph, {"op": "drop_triple", "triple": BIRTH})
-    assert result["answer"] == "unknown"
+    assert result["answer"] == "elsewhere"
 
 
 async def test_an_empty_object_approves(saver: Any) -> None:
@@ -311,7 +311,7 @@ async def test_a_review_in_a_subgraph_is_answered_through_its_parent(saver: Any)
         result = await graph.ainvoke(given, THREAD, context=context)
         told.append((request := asked(result)) and (request["hop"], "problem" in request))
     assert told == [(0, False), (1, False), (1, True), None]
-    assert result["report"] == "calm: unknown"
+    assert result["report"] == "calm: elsewhere"
     assert len(parts["planner"].requests) == 3
 
 
@@ -321,7 +321,7 @@ async def test_a_review_inside_an_agents_tool_is_answered_through_the_agent(save
     result = await agent.ainvoke({"messages": [("user", QUESTION)]}, THREAD)
     assert asked(result)["point"] == "before_answer"
     result = await reply(agent, {"op": "drop_triple", "triple": BIRTH})
-    assert "Answer: unknown" in result["messages"][2].content
+    assert "Answer: elsewhere" in result["messages"][2].content
     assert result["messages"][-1].content == "In Narvik."
 
 
@@ -342,6 +342,6 @@ async def test_a_replay_from_before_a_review_asks_again_and_keeps_both_branches(
     waiting = next(step for step in steps if step.next == ("review_answer",))
     result = await graph.ainvoke(None, waiting.config)
     assert asked(result)["point"] == "before_answer"
-    assert (await reply(graph, {"op": "drop_triple", "triple": BIRTH}))["answer"] == "unknown"
+    assert (await reply(graph, {"op": "drop_triple", "triple": BIRTH}))["answer"] == "elsewhere"
     answers = [step.values.get("answer") async for step in graph.aget_state_history(THREAD)]
-    assert "Narvik" in answers and "unknown" in answers
+    assert "Narvik" in answers and "elsewhere" in answers

@@ -35,7 +35,7 @@ def read_birthplace(request: AnswerRequest) -> str:
         for triple in link.triples:
             if triple["predicate"] == "place of birth":
                 return triple["object"]
-    return "unknown"
+    return "elsewhere"
 
 
 def world(plans: list[str] | None = None, **changes: Any) -> dict[str, Any]:

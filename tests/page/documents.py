@@ -11,7 +11,7 @@ from typing import Any, cast
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import Branch, ForkPoint, RunDocument, Step
 from ras_flow.runs.systems import info_of
-from ras_flow.state.citations import cite_facts
+from ras_flow.state.evidence import Reader
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage, passage_id
 from tests.page import corpus
@@ -138,13 +138,12 @@ class Story:
         """The branch is over."""
         self._step("node", "answer", None, usage=("answerer", 1, 1310, 9, 0.7))
         graph = self.graph()
+        reader = Reader(self.document["passages"])
         self.branch.update(
             status="finished",
             stop_reason=cast(Any, stop_reason),
             answer=answer,
-            citations=cite_facts(
-                {id: self.document["triples"][id] for id in cited}, self.document["passages"]
-            ),
+            citations=[reader.cite(id, self.document["triples"][id]) for id in cited],
             supported=True,
             support="Facts that were found lead from the question to it.",
             hop_triples=[

@@ -282,7 +282,7 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
         [*_, forked] = await page.events(f"api/fork/{run}", {"checkpoint": at(document, 1, "plan")})
         assert forked == {"type": "done", "branch": 2}
         told = await page.events(f"api/resume/{run}", {"edits": [DROP], "branch": 1})
-        assert told[-2]["answer"] == "unknown" and told[-1] == {"type": "done", "branch": 1}
+        assert told[-2]["answer"] == "elsewhere" and told[-1] == {"type": "done", "branch": 1}
         branches = (await page.get(f"api/runs/{run}"))["branches"]
         assert [branch["status"] for branch in branches] == ["finished", "paused"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Step
 from ras_flow.runs.systems import info_of
-from ras_flow.state.citations import cite
 from ras_flow.state.kg import QueryKG, by_hop, triple_id
 from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage
+from ras_flow.state.support import judge
 from tests.graph.world import QUESTION
 
 Fact = tuple[str, str, str]
@@ -106,6 +106,7 @@ class Story:
     def written(self) -> Branch:
         text, reason = self.answered or ("", None)
         graph = {id: self._writer.triples[id] for id in self.graph}
+        verdict = judge(text, self._writer.question, graph, self._writer.passages)
         return Branch(
             number=self.number,
             forked_from={"branch": self.forked[0], "step": self.forked[1]} if self.forked else None,
@@ -114,11 +115,9 @@ class Story:
             status="finished" if self.answered else "unfinished",
             stop_reason=reason,  # type: ignore[typeddict-item]
             answer=text,
-            citations=cite(text, self._writer.question, graph, self._writer.passages)
-            if text
-            else [],
-            supported=bool(text),
-            support="",
+            citations=verdict.citations,
+            supported=verdict.supported,
+            support=verdict.support if text else "",
             hops=self.hops,
             plans=self.plans,
             hop_triples=by_hop(graph, self.hops),

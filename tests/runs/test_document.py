@@ -131,7 +131,7 @@ async def test_a_second_question_has_nothing_of_the_first(saver: Any) -> None:
     await events(runs_with(saver, ["[SUBQ] x"]).resume("a"))
     document = await runs.document("a")
     assert told(document) == [*WHOLE[:6], "plan:1", "answer"]
-    assert branch(document, 1)["answer"] == "unknown"
+    assert branch(document, 1)["answer"] == "elsewhere"
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
@@ -153,7 +153,7 @@ async def test_a_run_can_be_read_however_it_was_kept(saver: Any, durability: Any
     assert (summary.id, summary.answer) == ("a", "Narvik")
     await events(runs_with(saver, []).fork("a", only["steps"][-1], drop()))
     document = await runs.document("a")
-    assert [way["answer"] for way in document["branches"]] == ["Narvik", "unknown"]
+    assert [way["answer"] for way in document["branches"]] == ["Narvik", "elsewhere"]
 
 
 async def test_a_review_is_in_the_document_while_it_waits(saver: Any) -> None:

@@ -42,7 +42,7 @@ def rewrite(home: Path, change: Callable[[Any], None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("when", "answer"), [("copied", "Narvik"), ("edited", "unknown"), ("answer", "unknown")]
+    ("when", "answer"), [("copied", "Narvik"), ("edited", "elsewhere"), ("answer", "elsewhere")]
 )
 @pytest.mark.parametrize("step", [-2, -1])
 async def test_a_killed_fork_is_a_branch_that_resume_goes_on_with(
@@ -85,7 +85,7 @@ async def test_a_locked_database_is_named_and_loses_nothing(home: Path) -> None:
     async with open_runs(home, builder=build_graph(**world([]))) as runs:
         assert await runs.document("a") == old
         await events(runs.fork("a", last, drop()))
-        assert branch(await runs.document("a"), 2)["answer"] == "unknown"
+        assert branch(await runs.document("a"), 2)["answer"] == "elsewhere"
 
 
 async def test_a_folder_that_cannot_be_written_is_named(home: Path) -> None:

@@ -59,7 +59,7 @@ async def test_a_dropped_triple_leads_to_another_answer(saver: Any) -> None:
     assert told(document, 2) == [*WHOLE[:-1], "edit", "answer"]
     assert steps(document, 2)[-2]["removed"] == [BIRTH]
     assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 10}
-    assert (branch(document, 1)["answer"], branch(document, 2)["answer"]) == ("Narvik", "unknown")
+    assert (branch(document, 1)["answer"], branch(document, 2)["answer"]) == ("Narvik", "elsewhere")
     assert BIRTH in document["triples"], "the old branch's triple is lost"
 
 
@@ -68,7 +68,7 @@ async def test_a_passage_that_is_dropped_before_extraction_is_not_extracted(memo
     [passage] = branch(await runs.document("a"), 1)["hops"][1]["passages"]
     for node in ("to_triples", "merge_graph"):
         document = await forked(runs, node, {"op": "drop_passage", "passage": passage})
-        assert branch(document, document["current"])["answer"] == "unknown", node
+        assert branch(document, document["current"])["answer"] == "elsewhere", node
 
 
 @pytest.mark.parametrize("node", ["plan", "retrieve", "answer", ""])
@@ -189,7 +189,7 @@ async def test_a_fork_that_fails_is_an_unfinished_branch_that_is_resumed(saver: 
     assert [event["type"] for event in await events(runs.resume("a"))] == ["answer"]
     done = await runs.document("a")
     kept_as_it_was(old, done)
-    assert branch(done, 2)["answer"] == "unknown"
+    assert branch(done, 2)["answer"] == "elsewhere"
 
 
 async def test_what_cannot_be_forked_changes_nothing(memory: Any) -> None:
@@ -295,6 +295,6 @@ async def test_a_run_at_work_is_not_disturbed_by_a_fork_of_its_newest_step(saver
     released.set()
     assert (await work)[-1]["answer"] == "Narvik"
     document = await runs.document("a")
-    assert [way["answer"] for way in document["branches"]] == ["Narvik", "unknown"]
+    assert [way["answer"] for way in document["branches"]] == ["Narvik", "elsewhere"]
     assert told(document) == WHOLE
     assert [len(graph_after(document, way)) for way in document["branches"]] == [4, 3]

@@ -156,7 +156,7 @@ async def test_a_run_of_an_unknown_system_is_shown_and_not_gone_on_with(saver: A
     document = await runs.document("a")
     assert document["system"]["name"] == "ras"
     await events(runs_with(saver, []).fork("a", before(document, "answer"), drop()))
-    assert branch(await runs.document("a"), 2)["answer"] == "unknown"
+    assert branch(await runs.document("a"), 2)["answer"] == "elsewhere"
 
 
 def test_an_event_of_another_system_is_shown_by_its_fields() -> None:

@@ -28,7 +28,7 @@ def reply(body: dict[str, Any]) -> Answer:
         title = text.removeprefix("Title: ").partition("\n")[0]
         return Answer(TRIPLES[title])
     birthplace = re.search(r"place of birth\| O> ([^)]+)\)", text)
-    return Answer(birthplace.group(1) if birthplace else "unknown")
+    return Answer(birthplace.group(1) if birthplace else "elsewhere")
 
 
 def _plan(text: str) -> str:

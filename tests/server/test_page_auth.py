@@ -124,7 +124,7 @@ async def test_a_review_is_answered_and_a_page_that_is_closed_does_not_end_a_run
     assert (await ada.events(f"api/live/{other}"))[-1] == {"type": "done"}
     assert (await ada.get(f"api/runs/{other}"))["branches"][0]["answer"] == "Narvik"
     told_all = await ada.events(f"api/resume/{run}", {"edits": [DROP]})
-    assert told_all[-2]["answer"] == "unknown", told_all
+    assert told_all[-2]["answer"] == "elsewhere", told_all
 
 
 async def test_the_servers_own_routes_are_as_they_were(

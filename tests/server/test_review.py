@@ -52,7 +52,7 @@ async def test_every_pause_is_answered_by_the_same_payload(
         ("after_merge", 1),
         ("before_answer", 2),
     ]
-    assert result["answer"] == "unknown" and BIRTH not in result["triples"]
+    assert result["answer"] == "elsewhere" and BIRTH not in result["triples"]
 
 
 async def test_a_bad_answer_leaves_the_thread_waiting_and_the_stream_says_so(
@@ -75,7 +75,7 @@ async def test_a_bad_answer_leaves_the_thread_waiting_and_the_stream_says_so(
         assert again == await asked(client, thread)
     on = await events(command={"resume": {"edits": [DROP]}})
     assert [event["type"] for event in on] == ["answer"]
-    assert on[0]["answer"] == "unknown"
+    assert on[0]["answer"] == "elsewhere"
 
 
 async def test_the_request_that_studio_sends_answers_a_review(
@@ -106,7 +106,7 @@ async def test_the_request_that_studio_sends_answers_a_review(
         _, request = await after(command={"resume": {"edits": [DROP]}})
         while request is not None:
             values, request = await after(command={"resume": {"edits": []}})
-        assert values["answer"] == "unknown" and BIRTH not in values["triples"]
+        assert values["answer"] == "elsewhere" and BIRTH not in values["triples"]
 
 
 async def test_a_model_named_in_a_review_holds_over_the_context_of_the_run(

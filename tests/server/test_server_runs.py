@@ -99,13 +99,13 @@ async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was
     step = before["branches"][0]["steps"][-2]
     events: Any = [event async for event in runs.fork(run, step, [DROP])]
     assert [event["type"] for event in events] == ["forked", "answer"]
-    assert events[1]["answer"] == "unknown"
+    assert events[1]["answer"] == "elsewhere"
     replayed: Any = [event async for event in runs.fork(run, before["branches"][0]["steps"][4])]
     assert replayed[-1]["answer"] == "Narvik"
     after = await runs.document(run)
     for number, told in ((2, events), (3, replayed)):
         assert branch_with(after, told[0]["checkpoint"])["number"] == number
-    assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "unknown", "Narvik"]
+    assert [branch["answer"] for branch in after["branches"]] == ["Narvik", "elsewhere", "Narvik"]
     assert after["branches"][1]["forked_from"] == {"branch": 1, "step": 10}
     assert after["branches"][2]["forked_from"] == {"branch": 1, "step": 4}
     assert after["branches"][0] == before["branches"][0]
@@ -145,7 +145,7 @@ async def test_an_edit_waits_for_a_run_of_the_thread_that_is_at_work(
         return [event async for event in runs.fork(run, step, edits)][-1]
 
     told = await asyncio.gather(fork(steps[1], []), fork(steps[-2], [DROP]), fork(steps[-2], []))
-    assert [event["answer"] for event in told] == ["Narvik", "unknown", "Narvik"]
+    assert [event["answer"] for event in told] == ["Narvik", "elsewhere", "Narvik"]
     assert len((await runs.document(run))["branches"]) == 4
 
 
@@ -158,7 +158,7 @@ async def test_a_review_on_a_server_is_answered(runs: Runs, settings: dict[str, 
     step = document["branches"][0]["steps"][4]
     assert [event["type"] async for event in runs.fork(run, step)][-1] == "review"
     events: Any = [event async for event in runs.resume(run, [DROP], branch=1)]
-    assert events[-1]["answer"] == "unknown"
+    assert events[-1]["answer"] == "elsewhere"
     branches = (await runs.document(run))["branches"]
     assert [branch["status"] for branch in branches] == ["finished", "paused"]
     with pytest.raises(RunError, match="is finished"):
@@ -281,7 +281,7 @@ async def test_the_command_line_works_on_a_server(
     shown = await command("show", run)
     assert "Narvik" in shown.out and shown.code == 0
     forked = await command("fork", run, "--from", "plan:2", "--drop-triple", BIRTH)
-    assert forked.code == 0 and "unknown" in forked.out, forked.err
+    assert forked.code == 0 and "elsewhere" in forked.out, forked.err
     assert len((await runs.document(run))["branches"]) == 2
 
 

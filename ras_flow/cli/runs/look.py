@@ -32,7 +32,7 @@ def list_runs(
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs."""
-    from ras_flow.cli.render import snippet
+    from ras_flow.cli.render import answer_text, snippet
     from ras_flow.formats.text import plain
     from ras_flow.runs import RunSummary
     from ras_flow.runs.commands import PLACE
@@ -72,7 +72,7 @@ def list_runs(
                 run.started,
                 plain(run.stop_reason or "unfinished"),
                 snippet(run.question),
-                snippet(run.answer),
+                answer_text(run.answer, supported=run.supported),
             )
             for run in summaries
         ]

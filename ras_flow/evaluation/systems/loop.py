@@ -18,10 +18,11 @@ from langgraph.types import Overwrite
 from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.evaluation.systems.prompting import is_long
-from ras_flow.events import AnswerEvent, plan_event
+from ras_flow.events import plan_event
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, clean_subquery
 from ras_flow.formats.text import has_word
+from ras_flow.nodes.answer import tell_answer
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.routes import add_route
 from ras_flow.nodes.start import start
@@ -161,17 +162,8 @@ async def _answer(
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     warnings = warn(runtime, *loss_of("model", reply), *end_of("model", text, reply))
-    citations, supported, support = judge(text, state["question"], {}, state["passages"])
-    event = AnswerEvent(
-        type="answer",
-        answer=text,
-        stop_reason=stop_reason(state, context),
-        citations=citations,
-        supported=supported,
-        support=support,
-    )
-    runtime.stream_writer(event)
-    told = {name: value for name, value in event.items() if name != "type"}
+    verdict = judge(text, state["question"], {}, state["passages"])
+    told = tell_answer(runtime, text, verdict, stop_reason(state, context))
     return {**told, "usage": cost.usage(), **warnings}
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.events import AnswerEvent
-from ras_flow.nodes.answer import StopRule
+from ras_flow.formats.answer import UNKNOWN_ANSWER
+from ras_flow.nodes.answer import StopRule, tell_answer
 from ras_flow.nodes.answer import answer as answer_from_memory
 from ras_flow.nodes.one_call.reading import read_hop
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.channels import RasState
-from ras_flow.state.cited import judge_cited
-from ras_flow.state.schema import Step
+from ras_flow.state.schema import Passage, Step, Triple
 from ras_flow.state.step import held_step
+from ras_flow.state.support import NOT_FOUND, Verdict, verify
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
-
-UNKNOWN = "The documents do not say."
 
 
 async def answer(
@@ -39,22 +38,23 @@ async def answer(
         read = await read_hop(state, context, parts, cost, last=True)
         step = read.step(state, context, state["triples"])
         update = {"step": step, "usage": cost.usage(), **warn(runtime, *read.warnings)}
-    text = step["answer"] or UNKNOWN
+    text = step["answer"] or UNKNOWN_ANSWER
     stop_reason = _why(stop(state, context), step)
     triples, passages = state["triples"], state["passages"]
-    citations, supported, support = await off_loop(
-        len(triples), judge_cited, step, state["question"], triples, passages
+    verdict = await off_loop(
+        len(triples) + len(passages), _judge, step, state["question"], triples, passages
     )
-    event = AnswerEvent(
-        type="answer",
-        answer=text,
-        stop_reason=stop_reason,
-        citations=citations,
-        supported=supported,
-        support=support,
-    )
-    runtime.stream_writer(event)
-    return {**{name: value for name, value in event.items() if name != "type"}, **update}
+    return {**tell_answer(runtime, text, verdict, stop_reason), **update}
+
+
+def _judge(
+    step: Step, question: str, triples: Mapping[str, Triple], passages: Mapping[str, Passage]
+) -> Verdict:
+    """Check the passages that the model names; those of what comes nearest support no answer."""
+    verdict = verify(step["answer"], question, triples, passages, cited=step["cites"])
+    if step["label"] == "ANSWER":
+        return verdict
+    return verdict._replace(supported=False, support=NOT_FOUND)
 
 
 def _ends(step: Step) -> bool:

@@ -26,8 +26,14 @@ class PromptedAnswerer:
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.identity = model.identity
-        self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
-        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
+        self._prefixes = {
+            (unknown, is_long): few_shot(
+                instruction,
+                (prompts.LONG_FORM_EXAMPLES if is_long else prompts.EXAMPLES)
+                + [prompts.UNKNOWN_EXAMPLE] * (unknown == "say so"),
+            )
+            for (unknown, is_long), instruction in prompts.INSTRUCTIONS.items()
+        }
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request."""
@@ -44,7 +50,8 @@ class PromptedAnswerer:
         )
 
     def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
-        prefix = self._long if request.max_new_tokens >= LONG_FORM_TOKENS else self._short
+        is_long = request.max_new_tokens >= LONG_FORM_TOKENS
+        prefix = self._prefixes[request.when_unknown, is_long]
         history = format_history(
             request.question,
             request.chain,

@@ -34,6 +34,8 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
             branch=str(way["number"]),
             question=way["question"],
             answer=way["answer"],
+            supported=str(way["supported"]).lower(),
+            support=way["support"],
             stop_reason=way["stop_reason"] or "",
         )
     )

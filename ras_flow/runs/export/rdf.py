@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from ras_flow.formats.escapes import escape_unseen, json_text
 from ras_flow.formats.normalize import name_key
-from ras_flow.runs.document import RunDocument
+from ras_flow.runs.document import Branch, RunDocument
 from ras_flow.runs.reading import found_by_hop, get_branch, graph_of, passages_of
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import Triple
@@ -38,6 +38,12 @@ def to_json_ld(document: RunDocument, branch: int | None = None) -> str:
     context = {name: str(uri) for name, uri in graph.namespaces() if name in _PREFIXES}
     written = graph.serialize(format="json-ld", context=context)
     return json_text(json.loads(written), indent=1)
+
+
+def _support(branch: Branch) -> str:
+    """Say whether the documents support the answer."""
+    verdict = "Supported" if branch["supported"] else "Not supported"
+    return f"{verdict} by the documents. {branch['support']}".rstrip()
 
 
 def graph_of_branch(document: RunDocument, branch: int | None = None) -> Graph:
@@ -66,6 +72,7 @@ def graph_of_branch(document: RunDocument, branch: int | None = None) -> Graph:
     kg = QueryKG.from_triples(triples)
     run = (document["run"], str(way["number"]))
     add(urn("answer", *run), PROV.Entity, way["question"], way["answer"])
+    graph.add((urn("answer", *run), RDFS.comment, Literal(_support(way))))
     for citation in way["citations"]:
         if citation["triple"] in triples:
             cited = urn("triple", citation["triple"])

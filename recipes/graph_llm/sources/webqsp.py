@@ -3,8 +3,7 @@
 Freebase writes relations as "people.person.place_of_birth" and puts nameless nodes ("m.03gjfyn")
 between facts. No extractor writes either: the last part of a relation is kept, and a nameless node
 is bridged, so that A and B on its two sides are linked by both relations' words. The gold triples
-are those on the shortest path from what the question names to each answer
-(as answers are cited, :func:`ras_flow.state.citations.paths_to_answer`); questions without such a
+are those on the shortest path from what the question names to each answer; questions without such a
 path to every answer, with more than four answers, or whose path leads through a hub that was not
 asked for (a country, a gender), are left out.
 """
@@ -12,13 +11,14 @@ asked for (a country, a gender), are left out.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 from ras_flow.datasets.reading import Row
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.triples import Spo
-from ras_flow.state.citations import paths_to_answer
 from ras_flow.state.kg import QueryKG, to_new_triples
+from ras_flow.state.names import Names, is_proper
 from ras_flow.state.schema import Extracted
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.sources.texts import Texts, storable
@@ -81,10 +81,32 @@ def _path(answers: list[str], question: str, triples: list[Spo]) -> list[Spo]:
     extracted = Extracted(passage="graph", triples=[list(triple) for triple in triples])
     keyed = to_new_triples([extracted])
     kg = QueryKG.from_triples(keyed)
+    named = Names(kg.entities).within(question)
+    asked = [name for name in kg.entities if normalize_name(name) in named]
+    asked = [name for name in asked if is_proper(kg.entities[name])] or asked
     facts: list[Spo] = []
     for answer in answers:
-        way = paths_to_answer(answer, question, kg).get(name_key(answer), [])
+        way = _way(kg, asked, name_key(answer))
         if not way:
             return []
         facts += [(keyed[id]["subject"], keyed[id]["predicate"], keyed[id]["object"]) for id in way]
     return list(dict.fromkeys(facts))
+
+
+def _way(kg: QueryKG, sources: Iterable[str], target: str) -> list[str]:
+    """Return the triples of a shortest path to an entity, in either direction; empty for none."""
+    came_by: dict[str, tuple[str, str] | None] = dict.fromkeys(sources)
+    queue = deque(came_by)
+    while queue and target not in came_by:
+        name = queue.popleft()
+        for id in kg.incident.get(name, []):
+            for other in kg.edges[id]:
+                if other not in came_by:
+                    came_by[other] = (name, id)
+                    queue.append(other)
+    ids: list[str] = []
+    step = came_by.get(target)
+    while step is not None:
+        ids.append(step[1])
+        step = came_by[step[0]]
+    return ids[::-1]

@@ -341,14 +341,14 @@ async def test_over_real_runs_a_question_is_asked_and_its_graph_mended(
         await expect(page.locator(".passage mark")).to_have_text("She was born in Narvik.")
         await page.get_by_role("button", name="Drop this triple").click()
         await page.get_by_role("button", name="with 1 edit").click()
-        await expect(page.locator(".answer")).to_have_text("unknown")
+        await expect(page.locator(".answer")).to_have_text("elsewhere")
         await page.keyboard.press("c")
         only = page.get_by_role("list", name="Only in branch 1").get_by_role("listitem")
         await expect(only).to_have_count(1)
         await expect(only).to_contain_text("place of birth")
         (summary,) = await runs.recent()
         document = await runs.document(summary.id)
-    assert [branch["answer"] for branch in document["branches"]] == ["Narvik", "unknown"]
+    assert [branch["answer"] for branch in document["branches"]] == ["Narvik", "elsewhere"]
 
 
 async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
@@ -367,7 +367,7 @@ async def test_a_lineage_names_only_the_passages_that_the_shown_branch_has(
         await stated.last.get_by_role("button", name="Drop this passage").click()
         await page.get_by_role("button", name="with 1 edit").click()
         await expect(page).to_have_url(re.compile("branch=2"))  # The fork is over.
-        await expect(page.locator(".answer")).to_have_text("unknown")
+        await expect(page.locator(".answer")).to_have_text("elsewhere")
         await drawn(page)
         await click_edge(page, "designer")
         await expect(stated.locator("summary .text")).to_have_text(["Aurora Bridge"])

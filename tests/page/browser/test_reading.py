@@ -163,14 +163,14 @@ async def test_the_answer_that_a_branch_left_is_shown_where_it_was_given(
     story = bridge()
     story.begin(ForkPoint(branch=1, step=16))
     story.edit(removed=triples_named(WRONG))
-    story.answer("unknown", [])
+    story.answer("elsewhere", [])
     server.documents[story.document["run"]] = story.document
     page = await open_page(f"{RUN}&branch=2&step=16")
     await drawn(page)
     panel = page.get_by_role("tabpanel")
     await expect(panel.locator("blockquote")).to_have_text("The Tverra")
     await page.keyboard.press("End")
-    await expect(panel.locator("blockquote")).to_have_text("unknown")
+    await expect(panel.locator("blockquote")).to_have_text("elsewhere")
 
 
 async def test_a_click_on_an_edge_leads_from_the_answer_to_the_sentence(
