@@ -111,8 +111,8 @@ def admit(answer: str, verdict: Verdict, *, told_to: bool) -> tuple[str, Verdict
     unknown = says_unknown(answer)
     if not unknown and (told_to or not verdict.doubtful):
         return answer, verdict
-    guess = "" if unknown or not answer else f' The model\'s guess, "{answer}", is left out.'
-    return UNKNOWN_ANSWER, Verdict([], False, f"{verdict.support}{guess}", verdict.score)
+    wrote = f' The model wrote "{answer}".' if answer not in ("", UNKNOWN_ANSWER) else ""
+    return UNKNOWN_ANSWER, Verdict([], False, f"{verdict.support}{wrote}", verdict.score)
 
 
 def verify(
