@@ -262,7 +262,7 @@ def test_why_fails_in_one_line_when_the_model_does(run: str, world_model: Model)
     world_model.answers = lambda role, text: Answer(status=401)
     done = ras_flow("runs", "why", run, "--without")
     assert done.code == 1 and "was refused (401)" in done.err
-    assert "Part Narvik" in " ".join(done.out.split())
+    assert "Answer Narvik" in " ".join(done.out.split())
 
 
 def test_a_run_is_exported_to_a_file_or_to_the_screen(run: str, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_steps_are_numbered_with_what_they_brought_and_cost() -> None:
     assert "the planner wrote: [SUBQ] x" in shown
 
 
-def test_a_dropped_passage_is_marked_and_no_longer_cited() -> None:
+def test_a_dropped_passage_is_marked() -> None:
     writer = Writer()
     first_answer(writer)
     document = writer.document()
@@ -77,8 +77,6 @@ def test_a_dropped_passage_is_marked_and_no_longer_cited() -> None:
     branch["hops"][1] = {**branch["hops"][1], "passages": [], "scores": []}
     shown = timeline(document)
     assert shown[shown.index("7 retrieve:1 0.25 s") + 1].startswith("dropped p")
-    assert "cites Mira Lund | place of birth | Narvik [no passage]" in shown
-    assert "cites Aurora Bridge | designer | Mira Lund [Aurora Bridge]" in shown
 
 
 @pytest.mark.parametrize("durability", ["sync", "exit"])
