@@ -195,3 +195,39 @@ def test_another_base_is_refused(saved: Path, bases: dict[str, Path], tmp_path: 
     for base, kind in ((bases["qwen2"], "qwen2"), (gpt2, "gpt2")):
         with pytest.raises(ConfigurationError, match=f"model_type {kind} instead of llama"):
             load_graph_llm(saved, base=str(base))
+
+
+def test_half_precision_halves_the_size(model: GraphLLM, saved: Path, tmp_path: Path) -> None:
+    save_graph_llm(model, tmp_path / "half", dtype="float16")
+    for name in ("adapter_model.safetensors", "gnn.safetensors"):
+        assert (tmp_path / "half" / name).stat().st_size < 0.65 * (saved / name).stat().st_size
+    loaded = load_graph_llm(tmp_path / "half", trainable=True)
+    for name, weight in model.named_parameters():
+        if weight.requires_grad:
+            found = loaded.get_parameter(name)
+            assert found.dtype == torch.float32
+            torch.testing.assert_close(found, weight, atol=1e-3, rtol=1e-3)
+
+
+def test_what_half_precision_cannot_hold_stays_as_it_is(llama: Path, tmp_path: Path) -> None:
+    large = build(llama, seed=3, lora=None)
+    torch.nn.init.constant_(large.projector.inner.bias, 1e6)
+    save_graph_llm(large, tmp_path / "large", dtype="float16")
+    bias = load_graph_llm(tmp_path / "large").projector.inner.bias
+    assert torch.equal(bias, torch.full_like(bias, 1e6))
+
+
+def test_a_later_checkpoint_replaces_an_earlier(llama: Path, copy: Path) -> None:
+    before = read_manifest(copy).identity
+    other = build(llama, seed=9)
+    save_graph_llm(other, copy)
+    assert read_manifest(copy).identity != before
+    assert text(load_graph_llm(copy)) == text(other)
+    assert [path.name for path in copy.parent.iterdir() if path.name != "home"] == ["copy"]
+
+
+def test_other_files_are_not_overwritten(model: GraphLLM, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ConfigurationError, match="new folder"):
+        save_graph_llm(model, tmp_path)
+    assert (tmp_path / "thesis.txt").exists()

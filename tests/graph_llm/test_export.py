@@ -149,3 +149,19 @@ def test_the_command_says_how_to_serve(trained: Path, tmp_path: Path) -> None:
     assert "Traceback" not in again.err
     other = ras_flow("export", str(tmp_path), "--out", str(tmp_path / "new"))
     assert other.code == 1 and "does not name a Graph LLM" in other.err
+
+
+def test_other_weights_have_another_name(llama: Path, exported: Path, tmp_path: Path) -> None:
+    save_graph_llm(build(llama, seed=4), tmp_path / "other")
+    name = f"local:{tmp_path / 'other'}"
+    other = export_graph_llm(name, tmp_path / "a")
+    half = export_graph_llm(name, tmp_path / "b", dtype="bfloat16")
+    names = {read_export(exported).served_name, other.served_name, half.served_name}
+    assert len(names) == 3
+    words = safetensors.torch.load_file(tmp_path / "b" / PART / WORDS)["words"]
+    assert words.dtype == torch.bfloat16
+    assert safetensors.torch.load_file(tmp_path / "b" / PART / GNN)["encoder.empty"].dtype == (
+        torch.float32
+    )
+    size = (tmp_path / "b" / "model.safetensors").stat().st_size
+    assert size < 0.6 * (tmp_path / "a" / "model.safetensors").stat().st_size

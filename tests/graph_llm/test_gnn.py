@@ -129,3 +129,10 @@ def test_the_question_counts_in_each_hop_if_subqueries_are_nodes(scope: str, hop
         with torch.no_grad():
             [one], [two] = model([given]), model([replace(given, query_attr=asked)])
         assert torch.equal(one[1], two[1]) is not queries
+
+
+def test_a_hop_without_triples_counts_as_one() -> None:
+    model = encoder()
+    with torch.no_grad():
+        half, whole = model([graph(*HALF), graph(HALF[0])])
+    torch.testing.assert_close(half, (whole + model.empty) / 2)

@@ -316,3 +316,16 @@ def test_half_precision_in_training(model: GraphLLM, llama: Path) -> None:
     small(**batch).loss.backward()
     assert small.projector.inner.weight.grad.abs().max() > 0
     torch.testing.assert_close(cast.float(), exact, rtol=0.1, atol=0)
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_one_token_a_hop_and_models_whose_cache_cannot_be_shared(
+    llama: Path, monkeypatch: pytest.MonkeyPatch, place: Any
+) -> None:
+    model = build(llama, gnn=GnnConfig(hidden=16, heads=2, layers=1, tokens="per_hop", place=place))
+    asked = requests()
+    with torch.inference_mode():
+        expected = [reference(model, one) for one in asked]
+    assert texts(model, asked) == expected
+    monkeypatch.setattr(decoding, "can_share", lambda model: False)
+    assert texts(model, asked) == expected

@@ -135,3 +135,15 @@ def test_an_unfinished_branch_can_be_compared() -> None:
     fork.step("edit")
     found = compare(writer.document(), 1, writer.document(), 2)
     assert found["b"]["stop_reason"] is None and not found["same_answer"]
+
+
+def test_where_the_answers_are_alike_no_triple_decided() -> None:
+    writer = Writer()
+    first = writer.ask().hop(writer.question, {"Aurora Bridge": [DESIGNER]})
+    second = first.fork().edit(drop=DESIGNER).hop(SUBQUERY, {"Mira Lund": [BORN]})
+    first.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer("Narvik")
+    second.answer("narvik.")
+    document = writer.document()
+    cited = {citation["triple"] for citation in document["branches"][0]["citations"]}
+    assert triple_id(*DESIGNER) in cited
+    assert compare(document, 1, document, 2)["deciding"] == []

@@ -13,7 +13,7 @@ import pytest
 import rdflib
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib.namespace import PROV, RDFS
+from rdflib.namespace import PROV, RDF, RDFS
 
 from ras_flow.errors import MissingExtraError, RunError
 from ras_flow.formats.normalize import normalize_name
@@ -177,3 +177,13 @@ def test_without_its_package_a_form_names_the_extra(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match="export"):
         write(document)
+
+
+def test_parallel_edges_and_loops_stay_apart() -> None:
+    writer = Writer()
+    facts = [DESIGNER, ("Aurora Bridge", "named after", "Mira Lund"), ("Narvik", "is", "Narvik")]
+    writer.ask().hop(writer.question, {"Aurora Bridge": facts}).answer("Mira Lund")
+    graph = read_graphml(to_graphml(writer.document()))
+    assert graph.number_of_edges() == 3 and graph.number_of_nodes() == 3
+    found = read_turtle(to_turtle(writer.document()))
+    assert len(list(found.triples((None, RDF.type, RDF.Statement)))) == 3

@@ -298,3 +298,11 @@ async def test_a_run_at_work_is_not_disturbed_by_a_fork_of_its_newest_step(saver
     assert [way["answer"] for way in document["branches"]] == ["Narvik", "elsewhere"]
     assert told(document) == WHOLE
     assert [len(graph_after(document, way)) for way in document["branches"]] == [4, 3]
+
+
+async def test_the_last_step_is_edited_and_answered_again(memory: Any) -> None:
+    add = {"op": "add_triple", "subject": "Mira Lund", "predicate": "place of birth"}
+    document = await forked(await asked(memory), "", *drop(), {**add, "object": "Bodø"})
+    assert told(document, 2) == [*WHOLE, "edit", "answer"]
+    assert branch(document, 2)["answer"] == "Bodø"
+    assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 11}

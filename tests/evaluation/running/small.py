@@ -232,6 +232,7 @@ base_url = "{base_url}"
 [settings]
 retriever = "bm25"
 top_k = 1
+loop = "paper"
 {more}
 [benchmarks.small]
 format = "jsonl"

@@ -18,6 +18,8 @@ from ras_flow.evaluation.benchmarks import FORMS
 from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.metrics import CORPUS_METRICS
 from ras_flow.evaluation.question import Support
+from ras_flow.parts import PlanRequest, Reply
+from ras_flow.testing import ScriptedPlanner
 from tests.evaluation.running.small import (
     QUESTIONS,
     SYSTEMS,
@@ -28,7 +30,7 @@ from tests.evaluation.running.small import (
     run,
     write_questions,
 )
-from tests.graph.world import DOCUMENTS
+from tests.graph.world import DOCUMENTS, QUESTION
 
 
 @pytest.mark.parametrize(
@@ -164,3 +166,20 @@ async def test_answers_that_were_made_from_other_documents_are_not_kept_as_if_fr
         else:
             assert (await ask(settings, tmp_path, world)).finished
     assert world.calls == []
+
+
+async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Path) -> None:
+    class Planner(ScriptedPlanner):
+        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
+            asked = [one.question == QUESTION and not one.chain for one in requests]
+            return [Reply("[SUBQ] x" if one else "[NO_RETRIEVAL]") for one in asked]
+
+    world = World()
+    systems = config(tmp_path, {"ras": {}, "ras_no_retrieval": {}, "direct": {}})
+    await ask(systems, tmp_path, world, parts=replace(world.parts, planner=Planner([])))
+    found = {row.id: row.measures for row in rows_of(tmp_path, "ras")}
+    assert found["born"]["recall"] > 0
+    nothing = dict.fromkeys(("recall", "all_support", "recall_first_hop", "gold_cited"), 0.0)
+    assert found["country"] == found["harbour"] == nothing
+    for system in ("ras_no_retrieval", "direct"):
+        assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"

@@ -318,3 +318,61 @@ async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
     [row] = [row for row in rows_of(tmp_path, "ras") if row.id == failed.id]
     assert (row.outcome.answer, row.right) == ("Norway", True)
     assert len(row.outcome.hops) == len(failed.outcome.hops)
+
+
+async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
+    def plans(world: World) -> int:
+        return sum(call.startswith("plan") for call in world.calls)
+
+    first, same, smaller = World(), World(), World()
+    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
+    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
+    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
+    assert plans(first) == plans(smaller) > plans(same) == 0
+
+
+async def test_no_index_is_opened_for_a_system_that_does_not_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def retriever_of(context: Any) -> Any:
+        raise ConfigurationError("FAISS is not installed")
+
+    monkeypatch.setattr("ras_flow.parts.named.retriever_of", retriever_of)
+    settings, world = config(tmp_path, {"direct": {}, "ras_no_retrieval": {}}), World()
+    report = await ask(settings, tmp_path, world, parts=replace(world.parts, retriever=None))
+    assert [row.outcome.error for one in report.standings for row in one.rows] == [""] * 6
+
+
+async def test_what_failed_is_paid_for_once_when_it_is_asked_again(tmp_path: Path) -> None:
+    (tmp_path / "well").mkdir()
+    well = await run(tmp_path / "well", World(), {"ras": {}})
+    tokens = sum(row.outcome.tokens for row in well.standings[0].rows)
+    limits = {"tokens": tokens, "at_once": 1}
+    await run(tmp_path, failing("answer"), {"ras": {}}, limits=limits)
+    assert (await run(tmp_path, World(), {"ras": {}}, retry=True, limits=limits)).finished
+
+
+async def test_a_ceiling_counts_what_a_system_cost_under_its_name_of_before(tmp_path: Path) -> None:
+    await run(tmp_path, World(), {"direct": {}})
+    world, again = World(), {"again": {"kind": "direct"}}
+    report = await run(tmp_path, world, again, limits={"tokens": 1, "at_once": 1})
+    assert "ceiling" in report.ceiling and not world.calls
+
+
+async def test_what_is_kept_is_not_counted_against_the_ceiling_again(tmp_path: Path) -> None:
+    alone = await run(tmp_path, World(), {"ras": {}})
+    tokens = sum(row.outcome.tokens for row in alone.standings[0].rows)
+    systems = {"ras": {}, **{f"s{n}": HALF for n in range(3)}}
+    report = await run(tmp_path, World(), systems, limits={"tokens": 2 * tokens, "at_once": 1})
+    assert report.finished
+
+
+async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path) -> None:
+    await run(tmp_path, World())
+    fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}
+    report = await run(tmp_path, World(), benchmarks=fewer)
+    assert report.finished and [len(one.rows) for one in report.standings] == [1, 1, 1]
+    with open_rows(tmp_path / "out") as rows:
+        assert len(rows.all()) == 9
+        assert len(rows.current()) == 3 and len({row.id for row in rows.current()}) == 1
+    assert "| ras | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")

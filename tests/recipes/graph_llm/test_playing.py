@@ -257,7 +257,7 @@ def test_the_command_goes_on_where_it_was(mix: Path, monkeypatch: pytest.MonkeyP
 
     def say(body: dict[str, Any]) -> Answer:
         title = last_message(body).partition("Title: ")[2].partition("\n")[0]
-        return Answer(SAID.get(title, ""))
+        return Answer(SAID.get(title, "none"))
 
     with OpenAIServer(say) as server:
         command = [

@@ -147,3 +147,20 @@ def test_the_shipped_settings_can_be_read() -> None:
     made = settings.graph_llm("e", 384)
     shipped = read_manifest(folder.parents[1] / "ras_flow" / "weights" / "graph-llm").config
     assert (made.gnn, made.lora, made.reading) == (shipped.gnn, shipped.lora, shipped.reading)
+
+
+def test_what_is_sampled_down_is_seen_in_time() -> None:
+    order = mixed(first_subq=0.3, plan=0, answer=0)
+    epochs = [epoch(order, number) for number in range(4)]
+    assert [len(one) for one in epochs] == [3, 3, 3, 3]
+    assert len({at for one in epochs for at in one}) == 10
+    assert epochs[0] != epochs[1]
+    assert [epoch(mixed(first_subq=0.3, plan=0, answer=0), n) for n in range(4)] == epochs
+    assert epoch(mixed(first_subq=0.3, plan=0, answer=0, seed=2), 0) != epochs[0]
+
+
+def test_only_the_plan_that_asks_the_question_counts_as_a_first_one() -> None:
+    first, later = ROWS[:2]
+    known = {**first, "target": {"label": "NO_RETRIEVAL"}}
+    assert first["target"]["label"] == later["target"]["label"] == "SUBQ" and later["chain"]
+    assert [kind_of(row) for row in (first, later, known)] == ["first_subq", "plan", "plan"]

@@ -308,3 +308,15 @@ def test_a_run_that_ended_is_written_and_not_trained_on(
     progress = train(config(home), home / "ended", data=home)
     assert (progress.finished, progress.step) == (True, 4)
     assert same_weights(home / "ended", unbroken)
+
+
+def test_an_identity_follows_the_weights_not_the_place(unbroken: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(unbroken, tmp_path / "copy"))
+    same = load_language_model(f"local:{copy}").identity
+    assert same == load_language_model(f"local:{unbroken}").identity
+    record = json.loads((copy / "extractor.json").read_text())
+    record["files"][WEIGHTS] = "0" * 64
+    (copy / "extractor.json").write_text(json.dumps(record))
+    assert load_language_model(f"local:{copy}").identity != same
+    with pytest.raises(ConfigurationError, match="damaged"):
+        read_model(str(copy))
