@@ -52,21 +52,21 @@ def table_blocks(
     if count_words(caption) > SHORT_LEAD:
         yield Block("paragraph", caption, anchor=anchor)
         caption = ""
-    led = not caption
+    untold = [caption] if caption else []
     for row in grid:
         if _is_wide(row, width):
             above = [*above, row[0].text] if _is_wide(before, width) else [row[0].text]
-            led = False
+            untold.append(row[0].text)
         elif id(row) in heads:
             names = [*names, row] if id(before) in heads else [row]
         elif text := _row(row, names):
             told = (caption, first if text != first else "", *above)
             lead = tuple(filter(None, told))
             yield Block("row", text, anchor=anchor, lead=lead)
-            led = True
+            untold = []
         before = row
-    if not led:  # A note below the table, say.
-        yield from (Block("paragraph", text, anchor=anchor) for text in above or [caption])
+    for text in untold:  # A note below the table, say.
+        yield Block("paragraph", text, anchor=anchor)
 
 
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:

@@ -15,6 +15,7 @@ import regex
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import name_key, normalize_name
+from ras_flow.formats.text import tidy
 from ras_flow.formats.tokens import UNSPACED, tokenize
 from ras_flow.formats.triples import clean_field, format_triple
 
@@ -28,7 +29,10 @@ QUESTION = "Question: "
 NOTHING = "none"
 
 _LINE_MARKER = re.compile(rf"^(?={re.escape(SUBQUERY)}|{QUESTION})", re.MULTILINE)
-_WORD_END = regex.compile(rf"(?<=\S)(?= |{UNSPACED.pattern})")
+_MARKER = re.compile(
+    "^(?=" + "|".join(map(re.escape, (SUBQUERY, FOUND, TEXT, QUESTION))) + ")", re.MULTILINE
+)
+_WORD_END = regex.compile(rf"(?<=\S)(?=[ \n]|{UNSPACED.pattern})")
 _HANGUL_PAIR = regex.compile(r"\p{Hangul}{2}")
 
 
@@ -74,7 +78,7 @@ def format_history(
         Question: <question>
 
     A triple is written once, in the first hop that found it; a hop with nothing to write says
-    "none". Passages that are kept as text follow, one line each, also once::
+    "none". Passages that are kept as text follow, with their line breaks, also once::
 
         Retrieved Text: <title>| <text>
 
@@ -185,7 +189,8 @@ def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]
                 relevance = len(wanted & _content_words(key))
                 pieces[key] = _Piece(format_triple(*fields), hop, relevance)
         for passage in link.passages:
-            title, body = (" ".join(passage[name].split()) for name in ("title", "text"))
+            title, body = " ".join(passage["title"].split()), tidy(passage["text"])
+            body = _MARKER.sub(" ", body)
             relevance = len(wanted & _content_words([title, body]))
             line = f"{TEXT}{title.replace('|', '/')}| {body}"
             pieces.setdefault((passage["id"],), _Piece(line, hop, relevance, is_passage=True))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ras_flow.formats.full_names import full_name
+from ras_flow.formats.headings import topic
 from ras_flow.formats.inverse import Form, forms, inverted
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.pronouns import is_pronoun, means_nothing, means_title
@@ -107,7 +108,7 @@ def refine(
     triples: Iterable[Spo], title: str, text: str, rules: Mapping[str, Rule] = RULES
 ) -> Refined:
     """Apply the rules to a passage's triples."""
-    kept = list(triples)
+    kept, title = list(triples), topic(title, text)
     left_out: dict[str, int] = {}
     for reason, rule in rules.items():
         before = len(kept)

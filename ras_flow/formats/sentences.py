@@ -12,17 +12,20 @@ Span = tuple[int, int]
 
 # nupunkt's time grows with the square of the characters without a space between them.
 _LONG_RUN = re.compile(r"\S{2001,}")
+_LINE = re.compile(r"[^\n]+")
 # Sentence ends of scripts that nupunkt, trained on English, does not know: 。！？, danda, Urdu
 # full stop, Arabic question mark, Armenian, Ethiopic, Khmer and Burmese full stops.
 _OTHER_ENDS = re.compile("(?<=[。！？｡।॥۔؟։።፧។။])(?![。！？｡।॥۔؟։።፧។။」』”’\"'）)])")
 
 
 def sentence_spans(text: str) -> Iterator[Span]:
-    """Yield where each sentence is, in any script."""
-    for start, end in english_spans(text):
-        ends = [match.start() for match in _OTHER_ENDS.finditer(text, start, end)]
-        for first, last in zip([start, *ends], [*ends, end], strict=True):
-            yield from _stripped(text, first, last)
+    """Yield where each sentence is, in any script; a line's end is a sentence's."""
+    for line in _LINE.finditer(text):
+        for start, end in english_spans(line[0]):
+            first, last = start + line.start(), end + line.start()
+            ends = [match.start() for match in _OTHER_ENDS.finditer(text, first, last)]
+            for one, next in zip([first, *ends], [*ends, last], strict=True):
+                yield from _stripped(text, one, next)
 
 
 def english_spans(text: str) -> Iterator[Span]:

@@ -49,6 +49,20 @@ def stream_safe(text: str) -> str:
     return text if text.isascii() else _LONG_STACK.sub("", text)
 
 
+def tidy(text: str) -> str:
+    """Return a text without needless space: its lines, their indentation, single blank lines."""
+    lines = text.strip().splitlines()
+    if len(lines) < 2:
+        return " ".join(text.split())
+    kept: list[str] = []
+    for line in lines:
+        words = line.split()
+        indent = line[: len(line) - len(line.lstrip())] if kept else ""
+        if words or kept[-1]:
+            kept.append(indent + " ".join(words) if words else "")
+    return "\n".join(kept)
+
+
 def plain(text: str) -> str:
     """Return text on one line without control characters, so that it cannot drive a terminal."""
     spaced = " ".join(text.split())

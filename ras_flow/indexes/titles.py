@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import regex
 
+from ras_flow.formats.headings import ABOVE
 from ras_flow.formats.tokens import words_of
 from ras_flow.parts.records import ScoredPassage
 
@@ -28,20 +29,20 @@ def named_first(
     query: Collection[str],
     rarity: Callable[[Collection[str]], float],
 ) -> list[ScoredPassage]:
-    """Raise the score of passages whose title is among the query's words.
+    """Raise the score of passages whose title, or a heading above them, is in the query's words.
 
-    Of passages with the same title the best alone is raised: otherwise a long document that is
+    Of passages under the same heading the best alone is raised: otherwise a long document that is
     named would push out all that is named beside it.
     """
     words, seen = set(query), {""}
     raised = []
     for passage, score in found:
-        title = passage["title"]
-        if title not in seen and len(title) <= LONGEST:
-            seen.add(title)
-            terms = _name(title)
-            if terms and terms <= words:
-                score += rarity(terms)
+        for title in passage["title"].split(ABOVE):
+            if title not in seen and len(title) <= LONGEST:
+                seen.add(title)
+                terms = _name(title)
+                if terms and terms <= words:
+                    score += rarity(terms)
         raised.append(ScoredPassage(passage, score))
     return sorted(raised, key=lambda one: -one.score)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from ras_flow.formats.text import tidy
+
 RULES = """\
 Each fact has one subject, one clear predicate and one object. Write every fact that the text \
 states. Use full names, never pronouns.
@@ -56,10 +60,13 @@ SCHEMA: dict[str, object] = {
 """JSON schema of the structured form, within what strict servers take."""
 
 
+_MARKER = re.compile("^(?=Title:|Text:)", re.MULTILINE)
+
+
 def source(title: str, text: str) -> str:
     """Write a passage as extractors read it.
 
     A model that was trained to extract reads nothing else; a prompted one reads it as the last
     message.
     """
-    return f"Title: {' '.join(title.split())}\nText: {' '.join(text.split())}"
+    return f"Title: {' '.join(title.split())}\nText: {_MARKER.sub(' ', tidy(text))}"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from hashlib import sha256
 from itertools import pairwise
 from math import ceil
 
@@ -8,7 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ras_flow import demo
 from ras_flow.documents import SourceDocument
+from ras_flow.documents.blocks import Block
 from ras_flow.documents.split import split_document, split_text
 
 TEXTS = st.text(
@@ -97,6 +100,102 @@ def test_a_long_text_with_odd_ends_of_sentences_takes_no_time(text: str) -> None
     passages = split_text(whole)
     assert time.process_time() - start < 10, "quadratic time would take minutes"
     assert squeezed("".join(passages)) == squeezed(whole)
+
+
+@pytest.mark.parametrize(
+    ("max_words", "count", "digest"),
+    [(100, 224, "7f0b1bd71c13ce57"), (20, 775, "c7ed11f50f115bbe")],
+)
+def test_prose_of_one_paragraph_keeps_its_passages(max_words: int, count: int, digest: str) -> None:
+    # Their ids are those of the triples and vectors that people keep.
+    documents = [SourceDocument("", one["title"], one["text"]) for one in demo.passages()]
+    ids = [one["id"] for document in documents for one in split_document(document, max_words)]
+    assert (len(ids), sha256("".join(ids).encode()).hexdigest()[:16]) == (count, digest)
+    hashed = "\0".join([documents[0].title, documents[0].text])
+    assert documents[0].content_hash == sha256(hashed.encode()).hexdigest()
+
+
+def heading(text: str, level: int) -> Block:
+    return Block("heading", text, level)
+
+
+WEIGHT = Block(
+    "paragraph", "It weighs twelve kilograms, and two people can carry it up the stairs."
+)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "passages"),
+    [
+        (
+            [heading("Handbook", 1), heading("Pumps", 2), heading("PX-5", 3), WEIGHT]
+            + [heading("pumps", 3), WEIGHT, heading("Crane", 1), WEIGHT],
+            {
+                "Handbook › Pumps › PX-5": WEIGHT.text,
+                "Handbook › Pumps": WEIGHT.text,
+                "Handbook › Crane": WEIGHT.text,
+            },
+        ),
+        (
+            [heading("Offices", 1), Block("paragraph", "Open at nine."), heading("Phone", 2)]
+            + [
+                Block("paragraph", "47 18"),
+                heading("Who is there?", 2),
+                Block("paragraph", "Ida."),
+            ],
+            {"Handbook › Offices": "Open at nine.\n\nPhone: 47 18\nWho is there? Ida."},
+        ),
+        (
+            [heading("Pumps", 1), WEIGHT, heading("We moved to Porto", 1)],
+            {"Handbook › Pumps": WEIGHT.text, "Handbook": "We moved to Porto"},
+        ),
+        ([heading("Handbook", 1)], {"Handbook": "Handbook"}),
+        (
+            [heading("a" * 200, 1), heading("b" * 90, 2), heading("PX-9", 3), WEIGHT],
+            {f"Handbook › {'b' * 90} › PX-9": WEIGHT.text},
+        ),
+        (
+            [Block("paragraph", "The parts:"), Block("code", "a\n  b"), Block("paragraph", "End.")],
+            {"Handbook": "The parts:\n```\na\n  b\n```\n\nEnd."},
+        ),
+    ],
+)
+def test_a_passage_is_of_one_section(blocks: list[Block], passages: dict[str, str]) -> None:
+    found = split_document(SourceDocument("h.md", "Handbook", blocks=tuple(blocks)))
+    assert {passage["title"]: passage["text"] for passage in found} == passages
+
+
+KINDS = st.sampled_from(["paragraph", "item", "row", "code"])
+SOME = st.lists(
+    st.builds(Block, st.just("heading"), st.sampled_from("ABC"), st.integers(1, 3))
+    | st.builds(
+        Block,
+        KINDS,
+        st.integers(1, 30).map(lambda n: " ".join(f"w{at}" for at in range(n)) + "."),
+        lead=st.sampled_from([(), ("Lead:",)]),
+    ),
+    max_size=12,
+)
+
+
+@given(SOME)
+def test_no_text_is_lost_and_what_fits_is_not_cut(blocks: list[Block]) -> None:
+    found = split_document(SourceDocument("d", "D", "", blocks=(*blocks, WEIGHT)), 30)
+    texts = [passage["text"] for passage in found]
+    for block in blocks:
+        if block.kind != "heading":
+            assert any(" ".join(block.text.split()) in " ".join(text.split()) for text in texts)
+    assert all(passage["title"].startswith("D") for passage in found)
+
+
+def test_lines_that_were_broken_for_their_width_are_joined_and_others_kept() -> None:
+    wrapped = "The mill at Halden was built in 1880 by Ida Storm, who\nsold it in 1901."
+    address = "Norrland Pump AB\nBox 12\n98121 Kiruna"
+    list_ = "1. Open it\n   slowly\n2. Close it\n  - at night"
+    assert split_text(f"{wrapped}\n\n{address}\n \n{list_}") == [
+        f"{wrapped.replace(chr(10), ' ')}\n\n{address}\n\n"
+        "1. Open it\nslowly\n2. Close it\n  - at night"
+    ]
 
 
 def test_passages_carry_title_and_source_and_repeated_ones_appear_once() -> None:

@@ -29,7 +29,7 @@ class ParsedHistory:
 
 
 def parse_history(text: str) -> ParsedHistory:
-    """Read a formatted history back: question stripped, single spaces, each triple once."""
+    """Read a formatted history back: each triple once, passages on one line."""
     first = _MARKER.search(text)
     lines = text[first.start() :].split("\n") if first else []
     chain: list[tuple[str, list[tuple[str, str, str]]]] = []
@@ -40,7 +40,9 @@ def parse_history(text: str) -> ParsedHistory:
         texts.append([])
         while lines and lines[0].startswith(TEXT):
             title, _, body = lines.pop(0).removeprefix(TEXT).partition("|")
-            texts[-1].append((title, body.strip()))
+            while lines and not lines[0].startswith((SUBQUERY, TEXT, QUESTION)):
+                body += f" {lines.pop(0)}"
+            texts[-1].append((title, " ".join(body.split())))
         chain.append((subquery.removeprefix(SUBQUERY), parse_triples(found).triples))
     assert first and lines and lines[0].startswith(QUESTION), f"{text!r} is not a history"
     question = "\n".join(lines).removeprefix(QUESTION)

@@ -21,14 +21,15 @@ BORN = Triple(subject="Mira Lund", predicate="place of birth", object="Narvik", 
 Q = "Where was the designer of the Aurora Bridge born?"
 
 
-def test_each_passage_is_a_line_of_the_first_hop_that_found_it() -> None:
+def test_each_passage_is_written_in_the_first_hop_that_found_it() -> None:
     chain = [ChainLink(Q, [], [BRIDGE]), ChainLink("Mira?", [BORN], [MIRA, BRIDGE])]
     assert format_history(Q, [*chain, ChainLink("Nothing?", [])]).text == (
         f"[SUBQ] {Q}\n"
         "Retrieved Text: Aurora Bridge| The Aurora Bridge was designed by Mira Lund in 1961.\n"
         "[SUBQ] Mira?\n"
         "Retrieved Graph Information: (S> Mira Lund| P> place of birth| O> Narvik)\n"
-        "Retrieved Text: Mira Lund| Mira Lund was an engineer. Question: She was born in Narvik.\n"
+        "Retrieved Text: Mira Lund| Mira Lund was an engineer.\n\n"
+        " Question: She was born in Narvik.\n"
         "[SUBQ] Nothing?\n"
         "Retrieved Graph Information: none\n"
         f"Question: {Q}"

@@ -70,6 +70,13 @@ def test_what_is_added_is_the_rarity_of_the_titles_words() -> None:
     assert order(named_first(scored(("Ada", 8)), ["ada"], lambda _: 5.0)) == [("Ada", 13)]
 
 
+def test_each_heading_above_a_passage_counts_for_the_best_passage_under_it() -> None:
+    pump, other = "Handbook › Pumps › PX-9", "Handbook › Pumps › PX-5"
+    found = scored((other, 5), (pump, 4), ("Handbook › PX-9", 1))
+    named = named_first(found, ["handbook", "px", "9"], lambda terms: 10.0)
+    assert order(named) == [(other, 15), (pump, 14), ("Handbook › PX-9", 1)]
+
+
 @given(
     st.lists(st.tuples(st.text("ab (Ω東", max_size=6), st.floats(0.5, 9)), max_size=12).map(
         lambda pairs: sorted(pairs, key=lambda pair: -pair[1])

@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ras_flow.documents import SourceDocument
+from ras_flow.documents import source as documents_source
+from ras_flow.documents.blocks import Block
 from ras_flow.errors import ConfigurationError, DocumentError, InputError
 from ras_flow.indexes import CorpusIndex, open_retriever
 from ras_flow.indexes.manifest import read_manifest
@@ -41,6 +43,27 @@ async def test_an_update_equals_a_build_from_scratch(path: Path, tmp_path: Path)
         ).retrieve(queries, 5)
 
 
+async def test_only_what_is_split_in_another_way_now_is_a_changed_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prose = SourceDocument("a", "A", "One line.")
+    lines = SourceDocument("b", "B", "Two\n\nlines.")
+    blocks = SourceDocument("c", "C", blocks=(Block("paragraph", "One.", anchor="px-9"),))
+    index = await CorpusIndex.build(tmp_path / "i", [prose, lines, blocks], encoder=None)
+    assert [passage["source"] for passage in index.passages] == ["a", "b", "c#px-9"]
+    held = await index.sources()
+    monkeypatch.setattr(documents_source, "SPLITTING", 0)
+    changed = [one.source for one in (prose, lines, blocks) if held[one.source] != one.content_hash]
+    assert changed == ["b", "c"]
+
+
+def document(source: str, text: str) -> SourceDocument:
+    """A text, or one of a block at a place of its own in each document."""
+    if text != "five":
+        return SourceDocument(source, "T", text)
+    return SourceDocument(source, "T", blocks=(Block("paragraph", text, anchor=f"in-{source}"),))
+
+
 documents = st.dictionaries(
     st.sampled_from("abcd"), st.sampled_from(["one two", "three", "one two.\n\nthree four", "five"])
 )
@@ -55,7 +78,7 @@ def test_any_series_of_updates_equals_a_build_from_scratch(
         folder = tmp_path_factory.mktemp("series")
         index = await CorpusIndex.build(folder / "a", [], encoder=WordEncoder(), max_words=2)
         for state in states:
-            given = [SourceDocument(source, "T", text) for source, text in state.items()]
+            given = [document(source, text) for source, text in state.items()]
             gone = (await index.sources()).keys() - state.keys()
             index = await index.update(given, remove=gone)
         await CorpusIndex.build(folder / "b", given, encoder=WordEncoder(), max_words=2)

@@ -53,7 +53,7 @@ async def test_a_bad_passage_has_a_result_and_changes_no_other(name: str) -> Non
     assert (made[1].triples, made[1].error) == ([("Bad", "is", "read")], None)
     for text in texts_of(model):
         text.encode()
-        assert text.count("\n") == 1 and "\0" not in text
+        assert (text.count("\nTitle:"), text.count("\nText:"), text.count("\0")) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ras_flow.errors import InputError
 from ras_flow.formats.history import shorten
 from ras_flow.formats.reply import spoken
+from ras_flow.formats.text import tidy
 from ras_flow.parts.prompted.answerer import LONG_FORM_TOKENS
 from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.protocols import LanguageModel
@@ -94,9 +95,7 @@ async def write(
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:
     """Write passages, best first."""
     return [
-        Block(
-            f"[{' '.join(passage['title'].split())}] {' '.join(passage['text'].split())}", at, True
-        )
+        Block(f"[{' '.join(passage['title'].split())}] {tidy(passage['text'])}", at, True)
         for at, passage in enumerate(passages, start=rank)
     ]
 

@@ -8,10 +8,12 @@ from hashlib import sha256
 
 from ras_flow.documents.split import MAX_WORDS, split_text
 from ras_flow.errors import ModelResponseError
+from ras_flow.formats.headings import topic
 from ras_flow.formats.normalize import name_key
 from ras_flow.formats.reply import spoken
+from ras_flow.formats.rows import read_rows
 from ras_flow.formats.text import plain, scrub
-from ras_flow.formats.triples import format_triple, parse_triples
+from ras_flow.formats.triples import Spo, format_triple, parse_triples
 from ras_flow.llms.local.text import LOOP
 from ras_flow.parts.prompted.forms import Form, text_form
 from ras_flow.parts.prompted.prompting import ask, room
@@ -45,7 +47,8 @@ _TITLE = 300
 class PromptedExtractor:
     """Asks for the triples of each passage.
 
-    A passage longer than 512 tokens is read in parts of about 100 words, each under its title;
+    Rows of tables need no model. A passage longer than 512 tokens is read in parts of about 100
+    words, each under its title;
     one that was given twice is read once.
     """
 
@@ -61,20 +64,24 @@ class PromptedExtractor:
         # In a thread: counting tokens takes long, and loads a local model's tokenizer.
         parts = await asyncio.to_thread(lambda: [self._parts(passage) for passage in passages])
         wanted = list(
-            dict.fromkeys(asked for some in parts if isinstance(some, dict) for asked in some)
+            dict.fromkeys(asked for some in parts if not isinstance(some, str) for asked in some[1])
         )
         made = dict(zip(wanted, await self._generate(wanted), strict=True))
         return [
-            self._extraction([(text, made[asked]) for asked, text in some.items()])
-            if isinstance(some, dict)
-            else Extraction([], error=some, calls=0)
+            Extraction([], error=some, calls=0)
+            if isinstance(some, str)
+            else self._extraction(some[0], [(text, made[asked]) for asked, text in some[1].items()])
             for some in parts
         ]
 
-    def _parts(self, passage: Passage) -> dict[str, str] | str:
-        """Return the parts of a passage by how they are asked about; or what is wrong with it."""
+    def _parts(self, passage: Passage) -> tuple[list[Spo], dict[str, str]] | str:
+        """Return the facts of a passage's tables, and its other parts by how they are asked about.
+
+        Or else what is wrong with it.
+        """
         title, text = (scrub(passage[name]).strip() for name in ("title", "text"))
-        title = title[:_TITLE]
+        title = topic(title, text)[:_TITLE]
+        facts, text = read_rows(text, title)
         empty = source(title, "")
         space = room(self.model, self.form.prefix) - self.model.count_tokens(empty)
         if space < LEAST_SOURCE:
@@ -90,7 +97,7 @@ class PromptedExtractor:
                 f"It has {len(text)} characters, and more than {MOST_PARTS} parts of {MAX_WORDS} "
                 "words. Split it into smaller documents, or index it with `ras-flow index build`."
             )
-        return {source(title, part): part for part in parts}
+        return facts, {source(title, part): part for part in parts}
 
     def _split(self, text: str, limit: int, words: int = MAX_WORDS) -> Iterator[str]:
         """Yield a text, or parts of it that are short enough."""
@@ -126,10 +133,10 @@ class PromptedExtractor:
         return [made for [made] in alone]
 
     def _extraction(
-        self, parts: Sequence[tuple[str, Generation | ModelResponseError]]
+        self, facts: Sequence[Spo], parts: Sequence[tuple[str, Generation | ModelResponseError]]
     ) -> Extraction:
         """Join what was made of a passage's parts."""
-        triples: dict[tuple[str, ...], tuple[str, str, str]] = {}
+        triples: dict[tuple[str, ...], Spo] = {tuple(map(name_key, fact)): fact for fact in facts}
         dropped: list[str] = []
         failed: dict[str, str] = {}
         good = [made for _, made in parts if isinstance(made, Generation)]
@@ -155,7 +162,7 @@ class PromptedExtractor:
             input_tokens=sum(part.input_tokens for part in good),
             output_tokens=sum(part.output_tokens for part in good),
             calls=len(parts),
-            left=list(failed) if len(failed) < len(parts) else [],
+            left=list(failed) if facts or len(failed) < len(parts) else [],
         )
 
 
