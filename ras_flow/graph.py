@@ -30,6 +30,7 @@ from ras_flow.nodes.plan import plan
 from ras_flow.nodes.retrieve import retrieve
 from ras_flow.nodes.review import Review
 from ras_flow.nodes.routes import Route, add_routes
+from ras_flow.nodes.shown import shown
 from ras_flow.nodes.start import start
 from ras_flow.nodes.to_triples import to_triples
 from ras_flow.parts.chosen import Parts
@@ -83,10 +84,9 @@ def wire(parts: PartsSource) -> SystemBuilder[RasState]:
     """Wire the six nodes of figure 1 over parts that may come from anywhere."""
     builder = SystemBuilder(SYSTEM.name, RasState, parts)
     stop = routing.stop_reason
-    find = partial(retrieve, query=routing.planned_subquery)
     builder.add_work("start", partial(start, points=POINTS, own=OWN))
     builder.add_work("plan", by_loop(plan, one_call=one_call.plan))
-    builder.add_work("retrieve", by_loop(find, one_call=partial(find, shown=one_call.shown)))
+    builder.add_work("retrieve", partial(retrieve, query=routing.planned_subquery, shown=shown))
     builder.add_work("to_triples", by_loop(to_triples, one_call=one_call.to_triples))
     builder.add_work("merge_graph", partial(merge_graph, readers=routing.readers))
     builder.add_work("encode", encode)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from ras_flow.errors import InputError
@@ -9,8 +12,7 @@ from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import PlanLabel, parse_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan
-from ras_flow.state.step import held_step
+from ras_flow.state.schema import Hop, Plan, Step, Triple
 
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
@@ -96,10 +98,33 @@ def after_review_answer(state: RasState, settings: Context) -> Literal["retrieve
     return "retrieve" if decide(state, settings).step == "retrieve" else "answer"
 
 
+def fingerprint(triples: Mapping[str, Triple], hops: Sequence[Hop], settings: Context) -> str:
+    """Return 16 hex digits of what a step depends on: the graph, the chain and the models."""
+    chain = [[hop["subquery"], *hop["passages"], None, *hop.get("dropped", ())] for hop in hops]
+    models = [getattr(settings, role) for role in settings.model_roles]
+    seen = json.dumps([triples, chain, models], sort_keys=True)
+    return sha256(seen.encode()).hexdigest()[:16]
+
+
+def held_step(state: RasState, settings: Context) -> Step | None:
+    """Return the step that came along, unless what it saw was edited since."""
+    step = state.get("step")
+    if step is None or step["saw"] != fingerprint(state["triples"], state["hops"], settings):
+        return None
+    return step
+
+
 def pending_plan(state: RasState) -> Plan | None:
     """Return the plan that has not been acted on, if any."""
     plans = state["plans"]
     return plans[-1] if plans and plans[-1]["hop"] == len(state["hops"]) else None
+
+
+def first_plan(state: RasState) -> Plan:
+    """Return the plan to search for the question itself (eq. 1)."""
+    question = " ".join(state["question"].split())
+    raw = f"[SUBQ] {question}"
+    return Plan(index=len(state["plans"]), hop=0, label="SUBQ", subquery=question, raw=raw)
 
 
 def planned_subquery(state: RasState) -> str:
@@ -150,10 +175,10 @@ def was_searched(state: RasState, subquery: str) -> bool:
     """
     opened = {plan["hop"] for plan in state["plans"]}
     made = (
-        line
+        text
         for hop in state["hops"]
         if hop["index"] in opened
-        for line in hop["subquery"].splitlines()
+        for text in (hop["subquery"], *hop["subquery"].splitlines())
     )
     return normalize_question(subquery) in map(normalize_question, made)
 

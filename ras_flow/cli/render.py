@@ -47,8 +47,9 @@ def fact_text(triple: Any) -> str:
 
 def cost_text(cost: Spent) -> str:
     """Say what a run cost."""
+    cached = f" ({found} of them cached)" if (found := cost.get("cached_tokens")) else ""
     return (
-        f"{cost['calls']} model calls, {cost['input_tokens']} tokens read, "
+        f"{cost['calls']} model calls, {cost['input_tokens']} tokens read{cached}, "
         f"{cost['output_tokens']} written, {cost['seconds']:.1f} s"
     )
 

@@ -125,7 +125,8 @@ class SystemConfig:
         if self.system.baseline:
             return dict.fromkeys(("planner", "answerer"), self.reader)
         context = self.context({})
-        return {role: getattr(context, role) for role in context.model_roles}
+        models = {role: getattr(context, role) for role in context.model_roles}
+        return {**models, "reader": context.planner}
 
     def context(self, of_benchmark: Mapping[str, Any]) -> Context:
         """Return its settings where a benchmark has these."""

@@ -129,6 +129,7 @@ class KeptPlanner:
         self.identity = planner.identity
         self.takes_soft_tokens = planner.takes_soft_tokens
         self.reading = reading_of(planner)
+        self.searches_first = getattr(planner, "searches_first", False)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan for each request, or return the plan that is kept, with its tokens."""
@@ -188,7 +189,14 @@ def _key(request: PlanRequest) -> str:
         for link in request.chain
     ]
     graph = None if request.graph is None else request.graph.encoder
-    parts = [request.question, chain, graph, request.instruction, request.problem]
+    parts = [
+        request.question,
+        chain,
+        graph,
+        request.instruction,
+        request.problem,
+        request.may_give_up,
+    ]
     return json.dumps(parts, ensure_ascii=True)
 
 

@@ -27,6 +27,7 @@ FOUND = "Retrieved Graph Information: "
 TEXT = "Retrieved Text: "
 QUESTION = "Question: "
 NOTHING = "none"
+KNOWN = "nothing new"
 
 _LINE_MARKER = re.compile(rf"^(?={re.escape(SUBQUERY)}|{QUESTION})", re.MULTILINE)
 _MARKER = re.compile(
@@ -92,10 +93,11 @@ def format_history(
     head = f"{instruction}\n" if instruction else ""
     tail = QUESTION + question.strip()
     subqueries = [" ".join(link.subquery.split()) for link in chain]
+    known = {hop for hop, link in enumerate(chain) if link.known}
     pieces = _pieces(question, subqueries, chain)
 
     def write(kept: Sequence[_Piece]) -> str:
-        return head + _links(subqueries, kept) + tail
+        return head + _links(subqueries, kept, known) + tail
 
     text = write(pieces)
     if max_tokens is None:
@@ -211,12 +213,13 @@ def _content_words(texts: Collection[str]) -> set[str]:
     return wanted
 
 
-def _links(subqueries: Sequence[str], pieces: Sequence[_Piece]) -> str:
+def _links(subqueries: Sequence[str], pieces: Sequence[_Piece], known: Collection[int]) -> str:
     lines = []
     for hop, subquery in enumerate(subqueries):
         here = [piece for piece in pieces if piece.hop == hop]
         found = ", ".join(piece.text for piece in here if not piece.is_passage)
         texts = "".join(f"{piece.text}\n" for piece in here if piece.is_passage)
-        triples = f"{FOUND}{found or NOTHING}\n" if found or not texts else ""
+        none = KNOWN if hop in known else NOTHING
+        triples = f"{FOUND}{found or none}\n" if found or not texts else ""
         lines.append(f"{SUBQUERY}{subquery}\n{triples}{texts}")
     return "".join(lines)

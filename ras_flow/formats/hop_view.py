@@ -6,8 +6,8 @@ providers and servers work: what was shown once is shown the same way later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ras_flow.errors import InputError
@@ -15,33 +15,14 @@ from ras_flow.formats.history import QUESTION, History, shorten
 from ras_flow.formats.triples import clean_field
 
 if TYPE_CHECKING:
-    from ras_flow.parts.records import HopRequest
-    from ras_flow.state.schema import Passage, Triple
+    from ras_flow.parts.records import HopRequest, SearchSeen
+    from ras_flow.state.schema import Passage
 
 SEARCH = "Search: "
 AGAIN = "Passages of earlier searches again:\n"
 LAST = "No further search can be made: write [ANSWER], or [NOT FOUND]."
 NOTHING = "(nothing found)\n"
 KNOWN = "(only passages that were shown before)\n"
-
-
-@dataclass(frozen=True)
-class SearchSeen:
-    """A search of a run as its reader sees it.
-
-    Attributes:
-        subquery: What was searched for; each line on its own.
-        facts: What was noted from its passages.
-        shown: Its passages that are shown in full, by number.
-        unnoted: Titles of those of which nothing was noted, by number; they are not shown.
-        known: It found passages, all of them shown before.
-    """
-
-    subquery: str
-    facts: Sequence[Triple] = ()
-    shown: Mapping[int, Passage] | None = None
-    unnoted: Mapping[int, str] | None = None
-    known: bool = False
 
 
 def format_hop(

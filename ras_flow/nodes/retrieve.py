@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.events import passages_event
 from ras_flow.formats.text import scrub, scrub_all
+from ras_flow.nodes.shown import Shown
 from ras_flow.parts.checks import one_each
 from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Hop, Passage, passage_id
 from ras_flow.state.usage import Cost
-
-
-class Shown(NamedTuple):
-    """Passages that a run has shown: something was noted of them, or nothing.
-
-    ``most`` is how many new ones a search takes where the settings do not say.
-    """
-
-    noted: frozenset[str] = frozenset()
-    unnoted: frozenset[str] = frozenset()
-    most: int | None = None
-
-    def without(
-        self, ranked: Sequence[ScoredPassage], most: int
-    ) -> tuple[list[ScoredPassage], set[str]]:
-        """Return the best new passages, and the ids of those left out.
-
-        One of which nothing was noted may come again where no new one ranks before it: what was
-        overlooked would be lost otherwise.
-        """
-        again: list[ScoredPassage] = []
-        new: dict[str, ScoredPassage] = {}
-        left_out: set[str] = set()
-        for scored in ranked:
-            id = scored.passage["id"]
-            if len(new) == most:
-                break
-            if id in self.unnoted and not new and not again:
-                again.append(scored)
-            elif id in self.noted or id in self.unnoted:
-                left_out.add(id)
-            else:
-                new.setdefault(id, scored)
-        return [*again, *new.values()], left_out
 
 
 async def retrieve(
@@ -61,7 +29,7 @@ async def retrieve(
     parts: PartsSource,
     *,
     query: Callable[[Any], str] = lambda state: state["question"],
-    shown: Callable[[Any], Shown] | None = None,
+    shown: Callable[[Any, Context, PartsSource], Awaitable[Shown]] | None = None,
     top_k: int | None = None,
 ) -> dict[str, Any]:
     """Open a hop with the passages for its subquery, without those that a person dropped.
@@ -72,11 +40,11 @@ async def retrieve(
     subquery, index = query(state), len(state["hops"])
     context = parts.context(state, runtime)
     dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
-    known = shown(state) if shown else Shown()
+    known = await shown(state, context, parts) if shown else Shown()
     cost = Cost("retriever", f"retrieve:{index}")
     retriever = await parts.get_retriever(context)
     most = context.top_k or known.most or top_k or (await parts.get_reading(context)).top_k
-    queries = subquery.splitlines()
+    queries = subquery.splitlines() if shown else [subquery]
     k = most + len(dropped) + len(known.noted) + len(known.unnoted)
     async with traced_retrieval(
         type(retriever).__name__, subquery, identity=retriever.identity

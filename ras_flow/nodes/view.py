@@ -11,7 +11,7 @@ from ras_flow.parts.records import AttributedGraph, ChainLink
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
-from ras_flow.state.kg import by_hop
+from ras_flow.state.kg import by_hop, found_only_known
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.support.concurrency import off_loop
 
@@ -83,7 +83,7 @@ def _chain(
     state: RunState, read: dict[str, Triple], texts: Sequence[Sequence[Passage]]
 ) -> list[ChainLink]:
     return [
-        ChainLink(hop["subquery"], [read[id] for id in ids], passages)
+        ChainLink(hop["subquery"], [read[id] for id in ids], passages, found_only_known(hop))
         for hop, ids, passages in zip(
             state["hops"], by_hop(read, state["hops"]), texts, strict=True
         )

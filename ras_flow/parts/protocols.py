@@ -22,6 +22,7 @@ from ras_flow.parts.records import (
     Reply,
     ScoredPassage,
 )
+from ras_flow.settings.context import Context
 from ras_flow.state.schema import Passage
 
 if TYPE_CHECKING:
@@ -126,7 +127,9 @@ class SentenceEncoder(Protocol):
 class Planner(Protocol):
     """Eq. 1 and 2: decides what to do next.
 
-    It may have a ``reading``; see :class:`Reading`.
+    It may have a ``reading``; see :class:`Reading`. With a true ``searches_first``, and settings
+    that name no ``loop``, a run begins with a search for the question, without a plan; later
+    searches take only passages that it has not found yet.
     """
 
     identity: str
@@ -225,6 +228,11 @@ class HopReader(Protocol):
             RasFlowError: The model does not reply; the run fails, and can be resumed.
         """
         ...
+
+
+def searches_first(planner: Planner, context: Context) -> bool:
+    """Tell whether a run begins with a search, and later ones take new passages alone."""
+    return context.loop is None and getattr(planner, "searches_first", False) is True
 
 
 def reading_of(reader: Planner | Answerer) -> Reading:

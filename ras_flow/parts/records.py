@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.formats.hop_view import SearchSeen
 from ras_flow.state.schema import Passage, Triple
 
 if TYPE_CHECKING:
@@ -31,12 +30,14 @@ class Generation:
         input_tokens: Prompt tokens, as the model or its server counts them.
         output_tokens: Generated tokens.
         truncated: The text ended at the token limit, not by the model's choice.
+        cached_tokens: Those of the prompt tokens that its server had read before.
     """
 
     text: str
     input_tokens: int = 0
     output_tokens: int = 0
     truncated: bool = False
+    cached_tokens: int = 0
 
 
 class ScoredPassage(NamedTuple):
@@ -55,11 +56,13 @@ class ChainLink:
         triples: Its triples.
         passages: Its passages, where they are read as text (as in the paper's "No
             Text-to-Triple"); empty where triples alone are read.
+        known: It found passages, all of which earlier hops had found.
     """
 
     subquery: str
     triples: Sequence[Triple]
     passages: Sequence[Passage] = ()
+    known: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class PlanRequest:
         graph: The encoded graph's input; None for planners that take no soft tokens.
         instruction: Task-specific wording (paper table 5), possibly empty.
         problem: Why the previous plan was rejected; None on a first attempt.
+        may_give_up: Whether it may say that the documents do not answer the question.
     """
 
     question: str
@@ -104,6 +108,7 @@ class PlanRequest:
     graph: AttributedGraph | None = None
     instruction: str = ""
     problem: str | None = None
+    may_give_up: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,25 @@ class AnswerRequest:
     instruction: str = ""
     max_new_tokens: int = 100
     when_unknown: Literal["say so", "guess"] = "guess"
+
+
+@dataclass(frozen=True)
+class SearchSeen:
+    """A search of a run as its reader sees it.
+
+    Attributes:
+        subquery: What was searched for; each line on its own.
+        facts: What was noted from its passages.
+        shown: Its passages that are shown in full, by number.
+        unnoted: Titles of those of which nothing was noted, by number; they are not shown.
+        known: It found passages, all of them shown before.
+    """
+
+    subquery: str
+    facts: Sequence[Triple] = ()
+    shown: Mapping[int, Passage] | None = None
+    unnoted: Mapping[int, str] | None = None
+    known: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,6 +190,7 @@ class Reply:
         lost_triples: Triples, and passages read as text, that did not fit whole.
         calls: Model calls; none where the part knew what to say by itself.
         truncated: The text ended at the token limit, not by the model's choice.
+        cached_tokens: Those of the prompt tokens that the model's server had read before.
     """
 
     text: str
@@ -174,6 +199,7 @@ class Reply:
     lost_triples: int = 0
     calls: int = 1
     truncated: bool = False
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True)

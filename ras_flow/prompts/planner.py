@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-INSTRUCTION = """\
+_TASK = """\
 You plan the search for facts that answer a question. Reply with exactly one of these lines:
 [SUBQ] followed by one short search question, if a fact is still missing.
 [SUFFICIENT] if the retrieved graph information already answers the question.
-[NO_RETRIEVAL] if no search is needed because any well-read person knows the answer, or if no \
-document could hold it.
-Never repeat an earlier search question, not even in similar words. Write nothing else."""
+"""
+_RULES = "\nNever repeat an earlier search question, not even in similar words. Write nothing else."
+
+INSTRUCTION = f"""\
+{_TASK}[NO_RETRIEVAL] if no search is needed because any well-read person knows the answer, or if \
+no document could hold it.{_RULES}"""
+
+OPEN_INSTRUCTION = f"""\
+{_TASK}[NOT FOUND] if searches for it found nothing and another would not either.{_RULES}"""
+"""For a run that began with a search: the documents may not answer the question."""
 
 FIRST_EXAMPLES: list[tuple[str, str]] = [
     (

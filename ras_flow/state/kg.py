@@ -108,6 +108,16 @@ def read_in(hop: Hop) -> list[str]:
     return [id for id in hop["passages"] if id not in hop.get("failed", ())]
 
 
+def stated_in(triples: Mapping[str, Triple]) -> set[str]:
+    """Return the passages that state a triple."""
+    return {id for triple in triples.values() for id in triple["passages"]}
+
+
+def found_only_known(hop: Hop) -> bool:
+    """Tell whether all passages that a hop's search found had been found before."""
+    return bool(hop.get("known")) and not hop["passages"]
+
+
 def by_hop(triples: Mapping[str, Triple], hops: Sequence[Hop]) -> list[list[str]]:
     """Return the ids of each g_i: the triples of the passages that hop i retrieved and read."""
     hops_of: dict[str, list[int]] = {}

@@ -88,7 +88,7 @@ class Step(TypedDict):
     """What a model that reads a hop in one call says to do next.
 
     It holds while graph, chain and models are what they were when it was made: ``saw`` is their
-    fingerprint (:func:`ras_flow.state.step.fingerprint`). Where ``label`` is None, ``problem`` says
+    fingerprint (:func:`ras_flow.routing.fingerprint`). Where ``label`` is None, ``problem`` says
     why the reply was not usable. ``cites`` are the passages that an answer names by number.
     ``whole`` says that no passage of the run was out of view when it was made.
     """
@@ -104,13 +104,17 @@ class Step(TypedDict):
 
 
 class Usage(TypedDict):
-    """The cost of one node step; ``role`` names the part that did the work."""
+    """The cost of one node step; ``role`` names the part that did the work.
+
+    ``cached_tokens`` are those of the input that a server's prompt cache had; left out for none.
+    """
 
     role: str
     calls: int
     input_tokens: int
     output_tokens: int
     seconds: float
+    cached_tokens: NotRequired[int]
 
 
 class Extracted(TypedDict):

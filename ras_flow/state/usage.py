@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Protocol
+from typing import NotRequired, Protocol
 
 from typing_extensions import TypedDict
 
@@ -41,6 +41,8 @@ class Cost:
         self._usage["calls"] += calls
         self._usage["input_tokens"] += counted.input_tokens
         self._usage["output_tokens"] += counted.output_tokens
+        if cached := getattr(counted, "cached_tokens", 0):
+            self._usage["cached_tokens"] = self._usage.get("cached_tokens", 0) + cached
 
     def usage(self) -> dict[str, Usage]:
         """Return the cost so far, keyed as the state keeps it."""
@@ -49,20 +51,20 @@ class Cost:
 
 
 class Spent(TypedDict):
-    """What steps cost together; ``seconds`` are working time."""
+    """What steps cost together, as :class:`ras_flow.state.schema.Usage` has it of one."""
 
     calls: int
     input_tokens: int
     output_tokens: int
     seconds: float
+    cached_tokens: NotRequired[int]
 
 
 def add_up(uses: Iterable[Usage]) -> Spent:
     """Add up costs."""
     total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
     for use in uses:
-        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
-            total[name] += use[name]
+        _add(total, use)
     return {**total, "seconds": round(total["seconds"], 3)}
 
 
@@ -71,7 +73,12 @@ def usage_by_role(uses: Iterable[Usage]) -> dict[str, Usage]:
     totals: dict[str, Usage] = {}
     for use in uses:
         nothing = Usage(role=use["role"], calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
-        total = totals.setdefault(use["role"], nothing)
-        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
-            total[name] += use[name]
+        _add(totals.setdefault(use["role"], nothing), use)
     return totals
+
+
+def _add(total: Spent | Usage, use: Usage) -> None:
+    for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+        total[name] += use[name]
+    if cached := use.get("cached_tokens"):
+        total["cached_tokens"] = total.get("cached_tokens", 0) + cached

@@ -16,8 +16,9 @@ from ras_flow.runs.reading import step_name
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Document
-from ras_flow.testing import ListRetriever, ScriptedModel
-from tests.graph.world import DOCUMENTS, QUESTION
+from ras_flow.testing import ListRetriever, ScriptedModel, ScriptedPlanner
+from tests.graph.world import DOCUMENTS, QUESTION, build, world
+from tests.graph.world import SECOND as SECOND_PLAN
 from tests.runs.stories import branch, events, steps
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -308,23 +309,32 @@ async def test_why_shows_the_sentence_under_each_cited_fact(saver: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("loop", ["one_call", None])
-async def test_one_call_needs_one_model_for_all_roles(loop: Any) -> None:
-    planner = ScriptedModel(lambda text: "[SUFFICIENT]" if "[SUBQ]" in text else "[SUBQ] x")
-    other = ScriptedModel("Narvik")
-    graph = build_graph(
-        planner=planner, extractor=other, answerer=other, retriever=ListRetriever(DOCUMENTS)
-    ).compile()
-    context = Context(loop=loop, top_k=1)
-    if loop:
-        with pytest.raises(ConfigurationError, match="one_call"):
-            await graph.ainvoke({"question": QUESTION}, context=context)
-    else:
-        await graph.ainvoke({"question": QUESTION}, context=context)
-        assert len(other.prompts) == 2, "the paper's loop: an extraction and an answer"
+async def test_one_call_needs_one_model_for_all_roles() -> None:
+    graph = build(world(planner=ScriptedModel("x"), extractor=ScriptedModel("y")))
+    with pytest.raises(ConfigurationError, match="one_call"):
+        await graph.ainvoke({"question": QUESTION}, context=Context(loop="one_call"))
 
 
 async def test_the_papers_loop_is_there_for_one_model_too() -> None:
     graph, model, _ = compiled(lambda text: "[SUFFICIENT]")
     await graph.ainvoke({"question": QUESTION}, context=Context(loop="paper", top_k=1))
     assert len(model.prompts) >= 3
+
+
+class Chat(ScriptedPlanner):
+    searches_first = True
+
+
+async def test_where_roles_differ_a_chat_planner_searches_first_and_finds_new_passages() -> None:
+    planner = Chat([SECOND_PLAN, "[SUBQ] Who was Mira Lund?", "[NOT FOUND]"])
+    parts = world(planner=planner, retriever=ListRetriever(DOCUMENTS[:2]))
+    result = await build(parts).ainvoke({"question": QUESTION}, context=TOP1)
+    assert [len(hop["passages"]) for hop in result["hops"]] == [1, 1, 0]
+    assert result["stop_reason"] == "not_found"
+    assert planner.requests[0].chain and planner.requests[0].may_give_up
+    assert [link.known for link in planner.requests[-1].chain] == [False, False, True]
+    paper = Chat(["[NO_RETRIEVAL]"])
+    result = await build(world(planner=paper)).ainvoke(
+        {"question": QUESTION}, context=Context(loop="paper")
+    )
+    assert result["stop_reason"] == "no_retrieval"

@@ -152,6 +152,17 @@ async def test_one_failure_ends_the_others() -> None:
         assert not [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
 
 
+async def test_cached_tokens_are_counted_and_anthropic_is_told_what_to_keep() -> None:
+    details = {"prompt_tokens_details": {"cached_tokens": 4}}
+    openai = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10, **details}
+    anthropic = {"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": 4}
+    for kind, usage in (("openai", openai), ("anthropic", anthropic)):
+        with serve(kind, Answer("Paris", fields={"usage": usage})) as server:
+            (made,) = await client(kind, server).generate([PROMPT], max_new_tokens=9)
+        assert (made.input_tokens, made.cached_tokens) == (9, 4)
+        assert ("cache_control" in json.dumps(server.requests[0]["body"])) == (kind == "anthropic")
+
+
 async def test_models_that_take_no_temperature_get_none() -> None:
     with AnthropicServer([Answer("Paris")]) as server:
         model = load_language_model("anthropic:claude-sonnet-5-5", base_url=server.url)

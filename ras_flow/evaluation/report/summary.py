@@ -73,8 +73,10 @@ class Summary:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles that its settings name models for."""
-        return (self.config.system.context if self.config else Context).model_roles
+        """The roles that its settings name models for, and the reader of one call a hop."""
+        named = (self.config.system.context if self.config else Context).model_roles
+        reads = any("reader" in row.outcome.usage for row in self.rows)
+        return (*named, "reader") if reads else named
 
     def tokens_by(self, role: str) -> float:
         """Return the tokens a question of a role."""

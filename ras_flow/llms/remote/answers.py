@@ -76,6 +76,7 @@ def as_generation(
         input_tokens=read,
         output_tokens=written,
         truncated=cut is None and bool(_ends(answer) & _CUT_OFF),
+        cached_tokens=(usage.get("input_token_details") or {}).get("cache_read") or 0,
     )
 
 

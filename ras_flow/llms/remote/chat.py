@@ -21,7 +21,13 @@ from ras_flow.llms.remote.answers import (
 )
 from ras_flow.llms.remote.clients import LoopClients, open_clients
 from ras_flow.llms.remote.failures import BrokenAnswerError, call_model
-from ras_flow.llms.remote.providers import connect, endpoint_of, extra_body, schema_settings
+from ras_flow.llms.remote.providers import (
+    as_sent,
+    connect,
+    endpoint_of,
+    extra_body,
+    schema_settings,
+)
 from ras_flow.llms.remote.slots import make_slots, shared_slots
 from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation, Message
@@ -152,7 +158,7 @@ class ChatLanguageModel:
         schema: Mapping[str, Any] | None,
     ) -> Generation:
         told = list(prompt) if self._takes_system else without_system(prompt)
-        messages = [(message["role"], message["content"]) for message in told]
+        messages = as_sent(self._chat, told)
         thinks = self._thinks
         chat = await self._limited(max_new_tokens)
         sent = self._accepted(stop)
@@ -188,7 +194,7 @@ class ChatLanguageModel:
         )
 
     async def _invoke(
-        self, chat: BaseChatModel, messages: Sequence[tuple[str, str]], **more: Any
+        self, chat: BaseChatModel, messages: Sequence[tuple[str, Any]], **more: Any
     ) -> AIMessage:
         strict = chat._llm_type.startswith(_STRICT)
         if self._limiter:

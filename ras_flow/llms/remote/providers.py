@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, cast
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.llms.remote.failures import Endpoint
+from ras_flow.parts.records import Message
 from ras_flow.support.extras import require
 from ras_flow.support.network import check_network
 
@@ -166,6 +167,20 @@ def schema_settings(chat: BaseChatModel, schema: Mapping[str, Any] | None) -> di
         # As a plain argument it would go through a parser that fails if the output is cut.
         return {"extra_body": {**extra_body(chat), "response_format": asked}}
     return {"response_format": asked} if chat._llm_type.startswith("anthropic") else {}
+
+
+def as_sent(chat: BaseChatModel, prompt: Sequence[Message]) -> list[tuple[str, Any]]:
+    """Return a prompt as LangChain takes it.
+
+    Anthropic keeps a prompt's beginning only where it is told to: all but the last message, which
+    is the same for every question. Others find it by themselves.
+    """
+    messages: list[tuple[str, Any]] = [(one["role"], one["content"]) for one in prompt]
+    if chat._llm_type.startswith("anthropic") and len(messages) > 1:
+        role, text = messages[-2]
+        kept = {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
+        messages[-2] = (role, [kept])
+    return messages
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:

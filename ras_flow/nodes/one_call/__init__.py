@@ -5,7 +5,6 @@
 
 from ras_flow.nodes.one_call.answer import answer
 from ras_flow.nodes.one_call.plan import plan
-from ras_flow.nodes.one_call.reading import shown
 from ras_flow.nodes.one_call.to_triples import to_triples
 
-__all__ = ["answer", "plan", "shown", "to_triples"]
+__all__ = ["answer", "plan", "to_triples"]

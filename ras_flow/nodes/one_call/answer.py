@@ -13,9 +13,9 @@ from ras_flow.nodes.answer import answer as answer_from_memory
 from ras_flow.nodes.one_call.reading import read_hop
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
+from ras_flow.routing import held_step
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Passage, Step, Triple
-from ras_flow.state.step import held_step
 from ras_flow.state.support import NOT_FOUND, Verdict, verify
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop

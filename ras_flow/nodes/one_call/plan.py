@@ -11,10 +11,9 @@ from ras_flow.formats.plan import PlanLabel
 from ras_flow.nodes.one_call.reading import read_hop, unread
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
-from ras_flow.routing import pending_plan
+from ras_flow.routing import first_plan, held_step, pending_plan
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, Step
-from ras_flow.state.step import held_step
 from ras_flow.state.usage import Cost
 
 _LABELS: dict[str | None, PlanLabel | None] = {
@@ -28,31 +27,32 @@ _LABELS: dict[str | None, PlanLabel | None] = {
 async def plan(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
     """Search for the question first; then take each step, at no cost where it came along."""
     context = parts.context(state, runtime)
-    record = Plan(
-        index=len(state["plans"]), hop=len(state["hops"]), label=None, subquery="", raw=""
-    )
     update: dict[str, Any] = {}
     if not state["hops"]:
-        question = " ".join(state["question"].split())
-        record |= {"label": "SUBQ", "subquery": question, "raw": f"[SUBQ] {question}"}
+        record = first_plan(state)
     else:
         rejected = pending_plan(state)
         step = None if rejected else held_step(state, context)
         if step is None:
-            cost = Cost("reader", f"plan:{record['index']}")
+            cost = Cost("reader", f"plan:{len(state['plans'])}")
             new = unread(state) if rejected else []
             problem = rejected.get("problem") if rejected else None
             read = await read_hop(state, context, parts, cost, new=new, problem=problem)
             step = read.step(state, context, state["triples"])
             update = {"step": step, "usage": cost.usage(), **warn(runtime, *read.warnings)}
-        record = _planned(record, step)
+        record = _planned(state, step)
     runtime.stream_writer(plan_event(record))
     return {"plans": [record], **update}
 
 
-def _planned(record: Plan, step: Step) -> Plan:
-    label = _LABELS[step["label"]]
-    planned: Plan = {**record, "label": label, "subquery": step["subquery"], "raw": step["raw"]}
+def _planned(state: RasState, step: Step) -> Plan:
+    planned = Plan(
+        index=len(state["plans"]),
+        hop=len(state["hops"]),
+        label=_LABELS[step["label"]],
+        subquery=step["subquery"],
+        raw=step["raw"],
+    )
     if "problem" in step:
         planned["problem"] = step["problem"]
     return planned

@@ -6,24 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ras_flow.formats.hop_reply import HopReply, parse_hop_reply
-from ras_flow.formats.hop_view import SearchSeen
-from ras_flow.nodes.retrieve import Shown
 from ras_flow.nodes.warn import end_of, loss_of
 from ras_flow.parts.checks import one_each
-from ras_flow.parts.records import HopRequest, Reply
+from ras_flow.parts.records import HopRequest, Reply, SearchSeen
 from ras_flow.parts.source import PartsSource
-from ras_flow.routing import was_searched
+from ras_flow.routing import fingerprint, was_searched
 from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import get_task
 from ras_flow.state.channels import RasState
+from ras_flow.state.kg import found_only_known, stated_in
 from ras_flow.state.schema import Hop, Passage, Step, Triple, name_of
-from ras_flow.state.step import fingerprint
 from ras_flow.state.usage import Cost
 
 DEFAULT_TASK = "qa"
-
-LATER_PASSAGES = 3
-"""New passages for each subquery after the question."""
 
 MOST_AGAIN = 8
 """Passages of earlier searches that the last call sees once more."""
@@ -100,22 +95,10 @@ def number_passages(hops: Sequence[Hop]) -> dict[str, int]:
     return {id: number for number, id in enumerate(ids, start=1)}
 
 
-def shown(state: RasState) -> Shown:
-    """Return the passages that the run has shown: later searches want new ones."""
-    found = frozenset(id for hop in state["hops"] for id in hop["passages"])
-    noted = noted_passages(state["triples"])
-    return Shown(found & noted, found - noted, LATER_PASSAGES if state["hops"] else None)
-
-
 def unread(state: RasState) -> list[str]:
     """Return the passages of the last hop of which nothing was noted yet."""
-    noted = noted_passages(state["triples"])
+    noted = stated_in(state["triples"])
     return [id for id in state["hops"][-1]["passages"] if id not in noted]
-
-
-def noted_passages(triples: Mapping[str, Triple]) -> set[str]:
-    """Return the passages that a fact was noted from."""
-    return {id for triple in triples.values() for id in triple["passages"]}
 
 
 def _searches(
@@ -131,7 +114,7 @@ def _searches(
     for triple in state["triples"].values():
         at = min((first[id] for id in triple["passages"] if id in first), default=len(hops) - 1)
         facts.setdefault(at, []).append(triple)
-    noted = noted_passages(state["triples"])
+    noted = stated_in(state["triples"])
     searches = []
     for hop in hops:
         ids = [id for id in hop["passages"] if id in passages]
@@ -154,7 +137,7 @@ def _searches(
                     for id in own
                     if id not in noted and id not in full
                 },
-                known=bool(hop.get("known")),
+                known=found_only_known(hop),
             )
         )
     return searches

@@ -73,6 +73,7 @@ class PromptedHopReader:
             lost,
             calls=len(made),
             truncated=made[-1].truncated,
+            cached_tokens=sum(part.cached_tokens for part in made),
         )
 
     def _prefix(self, request: HopRequest) -> list[Message]:

@@ -10,6 +10,7 @@ from itertools import islice
 from ras_flow.formats.history import format_history
 from ras_flow.formats.plan import parse_plan
 from ras_flow.formats.reply import spoken
+from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, PlanRequest, Reply
@@ -31,6 +32,8 @@ class PromptedPlanner:
         self.identity = model.identity
         self._first = few_shot(prompts.INSTRUCTION, prompts.FIRST_EXAMPLES)
         self._next = few_shot(prompts.INSTRUCTION, prompts.NEXT_EXAMPLES)
+        self._open = few_shot(prompts.OPEN_INSTRUCTION, prompts.NEXT_EXAMPLES)
+        self.searches_first = isinstance(model, ChatLanguageModel)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan for each request."""
@@ -48,6 +51,8 @@ class PromptedPlanner:
 
     def _prompt(self, request: PlanRequest) -> tuple[list[Message], int]:
         prefix = self._next if request.chain else self._first
+        if request.may_give_up:
+            prefix = self._open
         again = ""
         if request.problem is not None:
             again = "\n" + prompts.AGAIN.replace("{problem}", request.problem)
