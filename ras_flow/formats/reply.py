@@ -7,11 +7,10 @@ end: a text that mentions a tag elsewhere keeps it.
 from __future__ import annotations
 
 import re
-from itertools import groupby
 
 _NAMES = r"(?:think(?:ing)?|thought|reasoning|seed:think)"
 _FINAL = r"<\|channel\|>\s*final\b[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>"
-_THOUGHTS = (
+_TAGS = (
     (rf"<{_NAMES}>", rf"</{_NAMES}>"),
     (r"\[THINK\]", r"\[/THINK\]"),  # Mistral
     ("◁think▷", "◁/think▷"),  # Kimi
@@ -19,6 +18,9 @@ _THOUGHTS = (
     (r"<unused94>\s*thought\b", r"<unused95>"),  # MedGemma
     (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
     (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),  # OpenThinker
+)
+_THOUGHTS = (
+    *_TAGS,
     # gpt-oss, with its special tokens and without them.
     (r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?:analysis|commentary)\b", _FINAL),
     (r"(?-i:analysis(?=[A-Z\"“'(<\[]|.*?assistant\s*final))", r"(?-i:assistant\s*final)"),
@@ -48,7 +50,7 @@ _CLOSINGS = [re.compile(closing, re.IGNORECASE) for _, closing in _THOUGHTS]
 _HEADER = re.compile(f"{_BLANK}(?:{'|'.join(_HEADERS)})")
 _END = re.compile(rf"(?<![ \t])(?:{_TURN}\s*(?={_NEXT})|(?:{_TURN}\s*){{1,4}}\Z)")
 _ALONE = re.compile(
-    rf"\s*(?:{'|'.join(part for pair in _THOUGHTS[:7] for part in pair)}|{_TURN})\s*", re.IGNORECASE
+    rf"\s*(?:{'|'.join(part for pair in _TAGS for part in pair)}|{_TURN})\s*", re.IGNORECASE
 )
 _FRAME = re.compile(
     r"\s*<(answer|response|solution|output)>((?:(?!</?\1>).)*)</\1>\s*", re.IGNORECASE | re.DOTALL
@@ -56,16 +58,11 @@ _FRAME = re.compile(
 _MENTION = re.compile(r"[ ,/]+[^\s<]{0,6}[ /]?")
 """What stands between two tags that a text names: "<think> and </think>"."""
 
-_TAG = "|".join(closing for _, closing in _THOUGHTS[:7])
-_OPENED = re.compile("|".join(opening for opening, _ in _THOUGHTS[:7]), re.IGNORECASE)
-_UNOPENED = re.compile(
-    rf"(?:(?:\A|(?<=\n))[ \t]*|(?<=[.!?…。])[ \t]+|(?<=\S))(?:{_TAG}|<\|end\|>.{{0,40}}?{_FINAL})"
-    r"(?![.,;:!?)])",
+_TAG = re.compile(
+    rf"(?P<opens>{'|'.join(opening for opening, _ in _TAGS)})"
+    rf"|(?P<closes>{'|'.join(closing for _, closing in _TAGS)})|<\|end\|>.{{0,40}}?{_FINAL}",
     re.IGNORECASE,
 )
-"""The end of thoughts whose opening was part of the prompt: it ends a line or a sentence."""
-
-_QUOTES = "\"'`"
 
 
 def spoken(text: str) -> str:
@@ -93,15 +90,21 @@ def _after_thought(text: str, start: int) -> int:
                 return len(text)  # It came to the limit of tokens first.
             named = _MENTION.fullmatch(text, opened.end(), closed.start())
             return start if named and opened[0][-1] in ">]" else closed.end()
-    ends = _UNOPENED.finditer(text, start)
-    for line, here in groupby(ends, key=lambda end: text.rfind("\n", 0, end.end()) + 1):
-        end = next(here)
-        tag = end[0].lstrip(" \t")
-        at = end.end() - len(tag)
-        if not _OPENED.search(text, max(line, start), at) and not _quoted(text, at, end.end()):
-            return end.end()
+    depth = 0
+    for tag in _TAG.finditer(text, start):
+        if tag["opens"]:
+            depth += 1
+        elif not tag["closes"] or (not depth and _ends_thought(text, *tag.span())):
+            return tag.end()
+        else:
+            depth = max(0, depth - 1)
     return start
 
 
-def _quoted(text: str, start: int, end: int) -> bool:
-    return text[start - 1 : start] in {*_QUOTES} and text[end : end + 1] in {*_QUOTES}
+def _ends_thought(text: str, start: int, end: int) -> bool:
+    """Tell whether a closing tag ends what the prompt opened, and not a text that names the tag."""
+    before, after = text[max(0, start - 20) : start], text[end : end + 1]
+    if after and (after in ".,;:!?)" or {before[-1:], after} <= {*"\"'`"}):
+        return False
+    said = before.rstrip(" \t")
+    return said == before or said[-1:] in {"", *"\n.!?…。"}

@@ -79,6 +79,7 @@ MENTIONS = [
     "Magistral's is [/THINK], and Kimi's ◁/think▷, at the end.",
     "It puts <think>…</think> around its reasoning.",
     "- `<reasoning>`\n- `</reasoning>`",
+    "It looks like this:\n```\n<think>\nHm.\n</think>\n\nParis\n```",
     "(S> Qwen3| P> opening tag| O> <think>), (S> Qwen3| P> closing tag| O> </think>)",
     '[{"subject": "Qwen3", "predicate": "closing tag", "object": "</think>"}]',
     "gpt-oss writes <|channel|>analysis<|message|> first.",
