@@ -159,6 +159,8 @@ class Parts:
 
     def loop(self, context: Context) -> Loop:
         """Return the loop that is asked for, or one call where one chat model has every role."""
+        if context.model_roles != Context.model_roles:
+            return "paper"  # One call a hop is RAS's own; systems with other roles have theirs.
         if context.loop is not None:
             return context.loop
         if any((self.planner, self.extractor, self.answerer)):

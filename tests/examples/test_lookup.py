@@ -84,6 +84,12 @@ async def test_it_is_evaluated_with_a_model_and_a_setting_of_its_own(tmp_path: P
     assert "rewriter tokens" in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_one_chat_model_for_all_roles_does_not_give_it_the_loop_of_ras() -> None:
+    names = dict.fromkeys(Context.model_roles, "openai:x")
+    assert Parts().loop(Context(**names)) == "one_call"
+    assert Parts().loop(lookup.LookupContext(**names)) == "paper"
+
+
 def test_a_system_that_is_not_installed_is_told(docs: Path, home: None) -> None:
     done = Command("ask", ENGINEER, "--docs", str(docs), "--system", "lookup").wait()
     assert done.code == 1 and "RAS_FLOW_SYSTEMS" in done.err

@@ -18,6 +18,8 @@ from ras_flow.evaluation.benchmarks import FORMS
 from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.metrics import CORPUS_METRICS
 from ras_flow.evaluation.question import Support
+from ras_flow.evaluation.rows import open_rows
+from ras_flow.evaluation.runner import Standing
 from ras_flow.parts import PlanRequest, Reply
 from ras_flow.testing import ScriptedPlanner
 from tests.evaluation.running.small import (
@@ -183,3 +185,35 @@ async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Pa
     assert found["country"] == found["harbour"] == nothing
     for system in ("ras_no_retrieval", "direct"):
         assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"
+
+
+async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def progress(standings: Sequence[Standing]) -> None:
+        seen.append(sum(len(one.rows) for one in standings))
+
+    await ask(config(tmp_path, SYSTEMS), tmp_path, World(), progress=progress)
+    assert seen == list(range(10))
+
+
+async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
+    def plans(world: World) -> int:
+        return sum(call.startswith("plan") for call in world.calls)
+
+    first, same, smaller = World(), World(), World()
+    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
+    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
+    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
+    assert plans(first) == plans(smaller) > plans(same) == 0
+
+
+async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path) -> None:
+    await run(tmp_path, World())
+    fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}
+    report = await run(tmp_path, World(), benchmarks=fewer)
+    assert report.finished and [len(one.rows) for one in report.standings] == [1, 1, 1]
+    with open_rows(tmp_path / "out") as rows:
+        assert len(rows.all()) == 9
+        assert len(rows.current()) == 3 and len({row.id for row in rows.current()}) == 1
+    assert "| ras | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")

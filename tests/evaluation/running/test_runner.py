@@ -21,7 +21,6 @@ from ras_flow.errors import (
     RunError,
 )
 from ras_flow.evaluation.rows import open_rows
-from ras_flow.evaluation.runner import Standing
 from ras_flow.graph import wire
 from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.runs import open_runs
@@ -269,16 +268,6 @@ async def test_a_damaged_database_is_told(tmp_path: Path, name: str) -> None:
         await run(tmp_path, World())
 
 
-async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
-    seen: list[int] = []
-
-    def progress(standings: Sequence[Standing]) -> None:
-        seen.append(sum(len(one.rows) for one in standings))
-
-    await ask(config(tmp_path, SYSTEMS), tmp_path, World(), progress=progress)
-    assert seen == list(range(10))
-
-
 async def test_a_question_that_is_another_one_now_is_refused_and_nothing_is_written(
     tmp_path: Path,
 ) -> None:
@@ -320,17 +309,6 @@ async def test_what_was_made_of_a_run_elsewhere_is_no_answer_of_the_evaluation(
     assert len(row.outcome.hops) == len(failed.outcome.hops)
 
 
-async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
-    def plans(world: World) -> int:
-        return sum(call.startswith("plan") for call in world.calls)
-
-    first, same, smaller = World(), World(), World()
-    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
-    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
-    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
-    assert plans(first) == plans(smaller) > plans(same) == 0
-
-
 async def test_no_index_is_opened_for_a_system_that_does_not_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,14 +343,3 @@ async def test_what_is_kept_is_not_counted_against_the_ceiling_again(tmp_path: P
     systems = {"ras": {}, **{f"s{n}": HALF for n in range(3)}}
     report = await run(tmp_path, World(), systems, limits={"tokens": 2 * tokens, "at_once": 1})
     assert report.finished
-
-
-async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path) -> None:
-    await run(tmp_path, World())
-    fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}
-    report = await run(tmp_path, World(), benchmarks=fewer)
-    assert report.finished and [len(one.rows) for one in report.standings] == [1, 1, 1]
-    with open_rows(tmp_path / "out") as rows:
-        assert len(rows.all()) == 9
-        assert len(rows.current()) == 3 and len({row.id for row in rows.current()}) == 1
-    assert "| ras | 1 |" in (tmp_path / "out" / "report.md").read_text().replace("*", "")
