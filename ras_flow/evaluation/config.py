@@ -121,7 +121,10 @@ class SystemConfig:
 
     @property
     def models(self) -> dict[str, str]:
-        """The model that it asks in each role, as prices name them."""
+        """The model that it asks in each role, as prices name them.
+
+        The reader, which plans, extracts and answers in one call, is the answerer's model.
+        """
         if self.system.baseline:
             return dict.fromkeys(("planner", "answerer"), self.reader)
         context = self.context({})

@@ -11,7 +11,6 @@ from ras_flow.evaluation.config import EvalConfig, SystemConfig
 from ras_flow.evaluation.costs import money
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import Difference, Interval, bootstrap, compare_paired
-from ras_flow.settings.context import Context
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +72,10 @@ class Summary:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles that its settings name models for, and the reader of one call a hop."""
-        named = (self.config.system.context if self.config else Context).model_roles
-        reads = any("reader" in row.outcome.usage for row in self.rows)
-        return (*named, "reader") if reads else named
+        """The roles that read or wrote tokens."""
+        uses = (use for row in self.rows for use in row.outcome.usage.values())
+        spent = (use["role"] for use in uses if use["input_tokens"] + use["output_tokens"])
+        return tuple(dict.fromkeys(spent))
 
     def tokens_by(self, role: str) -> float:
         """Return the tokens a question of a role."""

@@ -21,8 +21,7 @@ def trust_table(
     beside = {one.system: one.rows for one in unanswerable}
     rows = []
     for one in answerable:
-        every = [*one.rows, *beside.get(one.system, ())]
-        if any(row.outcome.supported is not None for row in every):
+        if any(row.outcome.supported is not None for row in one.rows):
             rows.append([one.system, *_cells(one.rows, beside.get(one.system, ()))])
     shares = [f"wrong of the surest {coverage:.0%}" for coverage in COVERAGES]
     header = ["system", "questions", "unanswerable", "told", "right ones lost", "AUROC", *shares]

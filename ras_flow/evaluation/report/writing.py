@@ -65,20 +65,19 @@ def write_report(
         left = _left(summaries, config, count)
         markdown += [f"## {markdown_text(benchmark)}", "", *([left, ""] if left else [])]
         page += [f"<h2>{html_text(benchmark)}</h2>", f"<p>{left}</p>" if left else ""]
-        unknown = found.get(benchmark + UNANSWERABLE, ())
-        for table in _tables(summaries, config, unknown):
+        tables = _tables(summaries, config)
+        if not benchmark.endswith(UNANSWERABLE):
+            tables.insert(1, trust_table(summaries, found.get(benchmark + UNANSWERABLE, ())))
+        for table in filter(None, tables):
             markdown.append(table.markdown())
             page.append(table.html())
     write_text(folder / "report.md", "\n".join(markdown))
     write_text(folder / "report.html", _page(page))
 
 
-def _tables(
-    summaries: Sequence[Summary], config: EvalConfig, unanswerable: Sequence[Summary]
-) -> list[Table]:
-    tables = [
+def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table | None]:
+    return [
         score_table(summaries, config.seed),
-        trust_table(summaries, unanswerable),
         cost_table(summaries, config),
         step_table(summaries),
         stop_table(summaries),
@@ -87,7 +86,6 @@ def _tables(
         share_table(summaries),
         example_table(summaries),
     ]
-    return [table for table in tables if table is not None]
 
 
 def _left(summaries: Sequence[Summary], config: EvalConfig, count: int | None) -> str:
