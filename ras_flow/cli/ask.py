@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from enum import StrEnum
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
 from ras_flow.cli.documents import Skip
 from ras_flow.cli.names import encoder_name, path_of
-from ras_flow.cli.output import print_json
-from ras_flow.cli.runs.options import Database, resumable
+from ras_flow.cli.runs.options import Database
 from ras_flow.cli.settings import ANSWER, DOCUMENTS, MODELS, BaseUrl, Set, read_settings
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
@@ -224,10 +224,12 @@ async def _ask(
     from ras_flow.cli.index import index_documents
     from ras_flow.cli.progress import progress_on
     from ras_flow.cli.render import Screen
-    from ras_flow.cli.runs.change import tell
+    from ras_flow.cli.runs.change import follow, tell
     from ras_flow.parts.chosen import Parts
     from ras_flow.runs.databases.opening import is_server, open_runs_at
+    from ras_flow.state.channels import RasInput
 
+    begun = perf_counter()
     context = known.context.from_mapping(settings)
     on_server = is_server(database)
     if on_server and docs is not None:
@@ -246,7 +248,7 @@ async def _ask(
     if searches and docs is None and context.index is None and not on_server:
         alone = " Or answer from --given alone, with --static." * (given is not None)
         raise InputError(NO_DOCUMENTS + alone)
-    screen = Screen(system=known.name, quiet=as_json)
+    screen = Screen(quiet=as_json)
     if docs is not None:
         with progress_on(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
@@ -256,19 +258,10 @@ async def _ask(
         await parts.get_retriever(context)
     async with open_runs_at(database, system=system, new=True) as runs:
         run_id = runs.new_id()
-        with resumable(run_id), screen:
-            screen.run(run_id)
-            async for event in runs.start(
-                {"question": question, "documents": documents}, settings, run_id=run_id
-            ):
-                screen.show(event)
-        stored = await runs.get(run_id)
-        if stored.next:
-            await tell(runs, run_id, as_json)
-            return
-    screen.cost(stored.state["usage"])
-    if as_json:
-        print_json(stored.result())
+        screen.run(run_id)
+        asked = RasInput(question=question, documents=documents)
+        await follow(runs.start(asked, settings, run_id=run_id), run_id, screen)
+        await tell(runs, run_id, as_json, clock=perf_counter() - begun)
 
 
 def _documents(given: Path, skip: bool) -> list[Any]:

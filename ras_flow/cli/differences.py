@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import answer_text, line, snippet
+from ras_flow.cli.render import answer_text, cost_text, line, snippet
 from ras_flow.formats.text import plain
 from ras_flow.runs.compare import Comparison, Difference, Side
 from ras_flow.state.schema import Hop, Plan
@@ -64,8 +64,7 @@ def _side(console: Console, sign: str, style: str, side: Side) -> None:
         console,
         (f"{sign} {name}  ", style),
         (answer_text(side["answer"], supported=side["supported"]) or "(no answer)", "bold"),
-        f"  {outcome}  {spent['calls']} model calls, "
-        f"{spent['input_tokens'] + spent['output_tokens']} tokens, {spent['seconds']:.1f} s",
+        f"  {outcome}  {cost_text(spent)}",
     )
 
 

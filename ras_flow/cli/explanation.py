@@ -35,6 +35,6 @@ def _show_source(console: Console, source: Source) -> None:
     line(console, "    ", (plain(source["title"]) or source["passage"], "bold"), sentence)
     line(
         console,
-        (f"    found in hop {source['hop']}, score {source['score']:.4f}: ", "dim"),
+        (f"    found in hop {source['hop']}: ", "dim"),
         plain(source["subquery"]),
     )

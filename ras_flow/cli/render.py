@@ -10,12 +10,13 @@ from rich.status import Status
 from rich.text import Text
 from rich.tree import Tree
 
-from ras_flow.events import AnswerEvent, Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
+from ras_flow.events import Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
 from ras_flow.formats.text import plain
-from ras_flow.runs.systems import info_of
-from ras_flow.state.schema import Usage, citation_text
-from ras_flow.state.usage import Spent, add_up
-from ras_flow.systems import DEFAULT
+from ras_flow.state.schema import citation_text
+from ras_flow.state.usage import Spent
+
+GROWN = 20
+"""New triples of a hop that are shown."""
 
 SNIPPET = 160
 """Characters of a passage that are shown."""
@@ -45,25 +46,28 @@ def fact_text(triple: Any) -> str:
     return plain(f"{triple['subject']} | {triple['predicate']} | {triple['object']}")
 
 
-def cost_text(cost: Spent) -> str:
-    """Say what a run cost."""
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Say how many: ``1 call``, ``2 calls``."""
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def cost_text(cost: Spent, clock: float | None = None) -> str:
+    """Say what a run cost, by the clock or, where that is unknown, in seconds of work."""
+    seconds = f"{cost['seconds']:.1f} s of work" if clock is None else f"{clock:.1f} s"
     cached = f" ({found} of them cached)" if (found := cost.get("cached_tokens")) else ""
     return (
-        f"{cost['calls']} model calls, {cost['input_tokens']} tokens read{cached}, "
-        f"{cost['output_tokens']} written, {cost['seconds']:.1f} s"
+        f"{counted(cost['calls'], 'model call')}, "
+        f"{counted(cost['input_tokens'], 'token')} read{cached}, "
+        f"{cost['output_tokens']} written, {seconds}"
     )
 
 
 class Screen:
     """Shows the events of one run as they come; as a context manager, leaves the terminal tidy."""
 
-    def __init__(
-        self, *, system: str = DEFAULT, quiet: bool = False, console: Console | None = None
-    ) -> None:
-        self._meanings = info_of(system)["stop_reasons"]
+    def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
         self.console = console or Console(quiet=quiet, highlight=False)
         self._status: Status | None = None
-        self._graph: dict[str, GraphTriple] = {}
 
     def __enter__(self) -> Self:
         """Do nothing yet."""
@@ -95,26 +99,19 @@ class Screen:
                 self._line(
                     "Triples  ",
                     "bold magenta",
-                    f"{event['triples']} from {event['passages']} new passages"
+                    f"{event['triples']} from {counted(event['passages'], 'new passage')}"
                     + (f", {event['cached']} known before" if event["cached"] else "")
                     + (f", {event['dropped']} dropped: {reasons}" if reasons else ""),
                 )
             case "graph":
                 self._grow(event)
                 self._wait("planning")
-            case "encoded" | "forked" | "review":
-                pass
+            case "encoded" | "forked" | "review" | "answer":
+                pass  # The outcome, which is shown at the end, has the last two.
             case "warning":
                 self._line("Warning  ", "bold yellow", event["message"])
-            case "answer":
-                self._answer(event)
             case _:
                 self._unknown(event)
-
-    def cost(self, usage: Mapping[str, Usage]) -> None:
-        """Show what the run cost."""
-        self.stop()
-        self._line("Cost     ", "dim", cost_text(add_up(usage.values())))
 
     def stop(self) -> None:
         """Stop the waiting sign."""
@@ -140,30 +137,28 @@ class Screen:
 
     def _passages(self, event: PassagesEvent) -> None:
         self._line(f"Hop {event['hop']}    ", "bold blue", event["subquery"])
-        for passage in event["passages"]:
+        for rank, passage in enumerate(event["passages"], start=1):
             line(
                 self.console,
-                (f"  {passage['score']:7.4f}  ", "dim"),
+                (f"  {rank}. ", "dim"),
                 (plain(passage["name"]), "bold"),
                 f"  {snippet(passage['text'])}",
             )
 
     def _grow(self, event: GraphEvent) -> None:
-        new = {triple["id"] for triple in event["new"]}
-        self._graph.update({triple["id"]: triple for triple in event["new"]})
-        title = f"Graph    {event['entities']} entities, {event['triples']} triples"
-        self.console.print(graph_tree(title, list(self._graph.values()), new))
+        entities = counted(event["entities"], "entity", "entities")
+        triples = counted(event["triples"], "triple")
+        self._line("Graph    ", "bold magenta", f"{entities}, {triples}")
+        for triple in event["new"][:GROWN]:
+            line(self.console, (f"  + {fact_text(triple)}", "green"))
+        if rest := event["new"][GROWN:]:
+            self._line("    ", "", f"and {len(rest)} more, which `ras-flow runs show` lists")
 
     def _unknown(self, event: Mapping[str, Any]) -> None:
         """Show an event of another system by its fields."""
         fields = {name: value for name, value in event.items() if name != "type"}
         said = ", ".join(f"{name}: {value}" for name, value in fields.items())
         self._line(f"{plain(event['type'].capitalize()):8} ", "bold", snippet(said))
-
-    def _answer(self, event: AnswerEvent) -> None:
-        show_answer(self.console, event)
-        self._line("         ", "", reason_text(event["stop_reason"], self._meanings))
-        show_citations(self.console, event)
 
 
 def show_answer(console: Console, said: Mapping[str, Any]) -> None:

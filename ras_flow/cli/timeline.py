@@ -37,13 +37,19 @@ class Timeline:
         self._console = console or Console(highlight=False)
 
     def show(self) -> None:
-        """Show all of it: steps, outcome, and the run's other branches."""
-        self.steps()
+        """Show all of it: answer, steps, the answer again, and the run's other branches."""
+        self._head()
+        self._answer()
+        self._steps()
         self.outcome()
         self._others()
 
     def steps(self) -> None:
         """Show the question, the settings and every step."""
+        self._head()
+        self._steps()
+
+    def _head(self) -> None:
         document, branch = self._document, self._branch
         count = len(document["branches"])
         of = f", branch {branch['number']} of {count}" if count > 1 else ""
@@ -54,24 +60,31 @@ class Timeline:
         if branch["settings"]:
             settings = ", ".join(f"{name}={value}" for name, value in branch["settings"].items())
             self._line(("Settings ", "bold"), plain(settings))
+
+    def _steps(self) -> None:
+        document, branch = self._document, self._branch
         fork = branch["forked_from"]
         for number, step in enumerate(steps_of(document, branch)):
             self._step(number, step)
             if fork is not None and number == fork["step"]:
                 self._line((f"  ── from here on branch {branch['number']} ──", "yellow"))
 
-    def outcome(self) -> None:
-        """Show the answer with its citations, or how to get to one, and the cost."""
-        document, branch = self._document, self._branch
-        for warning in branch["warnings"]:
+    def outcome(self, clock: float | None = None) -> None:
+        """Show the cost and then the answer with what it rests on, or how to get to one."""
+        for warning in self._branch["warnings"]:
             self._line(("Warning  ", "bold yellow"), plain(warning))
+        cost = cost_text(spent(self._document, self._branch), clock)
+        self._line(("Cost     ", "dim"), cost)
+        self._answer()
+        self._left()
+
+    def _answer(self) -> None:
+        document, branch = self._document, self._branch
         if branch["stop_reason"] is not None:
             reason = branch["stop_reason"]
             show_answer(self._console, branch)
             self._line("         ", reason_text(reason, document["system"]["stop_reasons"]))
             show_citations(self._console, branch)
-        self._line(("Cost     ", "dim"), cost_text(spent(document, branch)))
-        self._left()
 
     def _left(self) -> None:
         branch, run = self._branch, address_of(self._document, self._branch)
@@ -126,7 +139,7 @@ class Timeline:
         for id in step["passages"]:
             passage = self._document["passages"][id]
             self._line(
-                (f"     {_score(hops, id)}  {id}  ", "dim"),
+                (f"     {_rank(hops, id):>7}  {id}  ", "dim"),
                 (plain(passage["title"] or passage.get("source", "")), "bold"),
                 f"  {snippet(passage['text'])}",
             )
@@ -191,8 +204,8 @@ def _cost(step: Step) -> str:
     return f"{tokens}{usage['seconds']:.2f} s"
 
 
-def _score(hops: Sequence[Hop], passage: str) -> str:
+def _rank(hops: Sequence[Hop], passage: str) -> str:
     for hop in hops:
         if passage in hop["passages"]:
-            return f"{hop['scores'][hop['passages'].index(passage)]:8.4f}"
-    return " dropped"  # later, by an edit
+            return f"{hop['passages'].index(passage) + 1}."
+    return "dropped"  # later, by an edit

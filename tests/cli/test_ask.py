@@ -31,19 +31,21 @@ def test_plan_passages_triples_and_a_cited_answer_are_shown(model: Model, docs: 
     for expected in [
         f"Question {QUESTION}",
         f"Plan [SUBQ] {QUESTION}",
-        "Triples 2 from 1 new passages",
-        "├── + designer → Mira Lund",
+        "1. Aurora Bridge",
+        "Triples 2 from 1 new passage",
+        "+ Aurora Bridge | designer | Mira Lund",
         "Plan [SUBQ] Where was Mira Lund born?",
         "Hop 1 Where was Mira Lund born?",
         "Plan [SUFFICIENT]",
+        "Cost 6 model calls, 66 tokens read, 42 written, ",
         "Answer Narvik",
         "cites Aurora Bridge | designer | Mira Lund [Aurora Bridge]",
         "cites Mira Lund | place of birth | Narvik [Mira Lund]",
-        "Cost 6 model calls, 66 tokens read, 42 written, ",
     ]:
         place = next((at for at, line in enumerate(shown) if expected in line), None)
         assert place is not None, f"{expected!r} is not shown, or too early, in:\n{done.out}"
         shown = shown[place + 1 :]
+    assert shown == [] and done.out.count("designer | Mira Lund") == 2, "the graph as it grows"
 
 
 def test_documents_without_a_title_are_named_by_their_source(model: Model, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from ras_flow.cli.differences import show_comparison
 from ras_flow.cli.explanation import show_explanation
 from ras_flow.cli.render import Screen, graph_tree
 from ras_flow.cli.timeline import Timeline, show_review
+from ras_flow.events import GraphEvent, GraphTriple
 from ras_flow.formats.escapes import json_text
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
@@ -56,15 +57,18 @@ def test_steps_are_numbered_with_what_they_brought_and_cost() -> None:
     assert "6 plan:1 10 + 1 tokens, 0.25 s" in shown
     assert f"[SUBQ] {SUBQUERY}" in shown
     after = shown[shown.index("7 retrieve:1 0.25 s") + 1]
-    assert after.startswith("1.5000 p") and after.endswith(
+    assert after.startswith("1. p") and after.endswith(
         "Mira Lund Mira Lund was an engineer. She was born in Narvik."
     )
     assert f"+ {triple_id(*BORN)} Mira Lund | place of birth | Narvik [Mira Lund]" in shown
-    assert (
-        "Answer Narvik" in shown and "sufficient: the planner found the graph sufficient" in shown
-    )
-    assert "cites Mira Lund | place of birth | Narvik [Mira Lund]" in shown
-    assert "Cost 6 model calls, 100 tokens read, 10 written, 2.0 s" in shown
+    # The answer comes before the steps, and again as the last word.
+    answer = shown.index("Answer Narvik")
+    assert answer < shown.index("2 plan:0 10 + 1 tokens, 0.25 s")
+    said = shown[answer : shown.index("0 question")]
+    assert "sufficient: the planner found the graph sufficient" in said
+    assert "cites Mira Lund | place of birth | Narvik [Mira Lund]" in said
+    assert shown[-len(said) :] == said
+    assert "Cost 6 model calls, 100 tokens read, 10 written, 2.0 s of work" in shown
     # The first subquery is the question, whatever the planner wrote.
     assert "the planner wrote: [SUBQ] x" in shown
 
@@ -80,7 +84,7 @@ def test_a_dropped_passage_is_marked() -> None:
 
 
 @pytest.mark.parametrize("durability", ["sync", "exit"])
-async def test_given_documents_are_shown_with_their_scores(durability: Any) -> None:
+async def test_given_documents_are_shown_by_rank(durability: Any) -> None:
     graph = build(world(), checkpointer=InMemorySaver())
     document = {"title": "Aurora Bridge", "text": TEXTS["Aurora Bridge"]}
     given: Any = {"question": QUESTION, "documents": [document]}
@@ -88,7 +92,7 @@ async def test_given_documents_are_shown_with_their_scores(durability: Any) -> N
     await graph.ainvoke(given, config, context=Context(top_k=1), durability=durability)
     shown = timeline(await Runs(graph).document("a"))
     line = next(line for line in shown if line.endswith(TEXTS["Aurora Bridge"]))
-    assert line.startswith("1.0000 ")
+    assert line.startswith("1. ")
 
 
 def test_an_unusable_plan_is_shown_with_its_words() -> None:
@@ -152,7 +156,7 @@ def test_a_comparison_marks_what_each_side_has_alone() -> None:
     console, document = paper(), writer.document()
     show_comparison(compare(document, 1, document, 2), console)
     shown = [" ".join(line.split()) for line in lines_on(console)]
-    assert shown[0].startswith("- run1/1 Narvik sufficient 5 model calls, 99 tokens")
+    assert shown[0].startswith("- run1/1 Narvik sufficient 5 model calls, 90 tokens")
     assert shown[1].startswith("+ run1/2 Ada Lund sufficient")
     assert "Parting first in the triples of hop 0; shared up to step 5" in shown
     plan = shown.index("Plan 1")
@@ -250,11 +254,18 @@ async def test_the_passages_of_a_fact_are_named_once_each_and_by_id_without_a_ti
         retriever=ListRetriever(documents),
         extractor=MappingExtractor({"Mira Lund": BIRTH, "": BIRTH}),
     )
-    runs, screen = Runs(build(parts, checkpointer=InMemorySaver())), Screen(console=paper())
-    async for event in runs.start({"question": "Where was Mira Lund born?"}, run_id="a"):
-        screen.show(event)
+    runs = Runs(build(parts, checkpointer=InMemorySaver()))
+    [_ async for _ in runs.start({"question": "Where was Mira Lund born?"}, run_id="a")]
     cited = f"cites Mira Lund | place of birth | Narvik [{named}]"
-    assert cited in [" ".join(line.split()) for line in lines_on(screen.console)]
     assert cited in timeline(await runs.document("a"))
     told = describe(cast(RasOutput, (await runs.get("a")).state))
     assert f"- Mira Lund | place of birth | Narvik [{named}]" in told
+
+
+def test_of_many_new_triples_twenty_are_shown_and_the_rest_counted() -> None:
+    screen = Screen(console=paper())
+    new = [GraphTriple(id=f"{n}", subject="a", predicate="b", object=f"{n}") for n in range(23)]
+    screen.show(GraphEvent(type="graph", hop=0, new=new, entities=24, triples=23))
+    shown = lines_on(screen.console)
+    assert sum(line.startswith("  + a | b | ") for line in shown) == 20
+    assert "3 more" in shown[-1]

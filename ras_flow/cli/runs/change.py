@@ -116,8 +116,8 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
         given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
-        screen = Screen(system=document["system"]["name"], quiet=as_json)
-        first = await _follow(events, address.run, screen)
+        screen = Screen(quiet=as_json)
+        first = await follow(events, address.run, screen)
         # Someone else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
         number = forked["number"] if forked else None
@@ -158,15 +158,15 @@ async def _resume(
             )
         else:
             events = runs.resume(address.run, branch=address.branch)
-        screen = Screen(system=document["system"]["name"], quiet=as_json)
+        screen = Screen(quiet=as_json)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
-        await _follow(events, run, screen)
+        await follow(events, run, screen)
         # A refused answer leaves no step: the branch need not be the newest.
         await tell(runs, address.run, as_json, branch["number"])
 
 
-async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
+async def follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
     """Show events as they come, all but the answer: the outcome has it."""
     first = None
     with resumable(run), screen:
@@ -178,8 +178,10 @@ async def _follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str
     return first
 
 
-async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -> int:
-    """Show how a run stands, and what it asks if it waits."""
+async def tell(
+    runs: Runs, run: str, as_json: bool, number: int | None = None, *, clock: float | None = None
+) -> int:
+    """Show how a run stands, and what it asks if it waits; ``clock`` is the seconds it took."""
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.reading import get_branch
 
@@ -189,7 +191,7 @@ async def tell(runs: Runs, run: str, as_json: bool, number: int | None = None) -
     if as_json:
         print_json({**(await runs.get(run, branch["number"])).result(), **standing})
     else:
-        Timeline(document, branch).outcome()
+        Timeline(document, branch).outcome(clock)
     if standing["review"] and (problem := standing["review"].get("problem")):
         raise EditError(f"{problem} The run still waits, unchanged.")
     return branch["number"]
