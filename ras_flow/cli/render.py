@@ -99,8 +99,8 @@ class Screen:
                 self._line(
                     "Triples  ",
                     "bold magenta",
-                    f"{event['triples']} from {counted(event['passages'], 'new passage')}"
-                    + (f", {event['cached']} known before" if event["cached"] else "")
+                    f"{event['triples']} from {counted(event['passages'], 'passage')}"
+                    + (f", {event['cached']} of them known before" if event["cached"] else "")
                     + (f", {event['dropped']} dropped: {reasons}" if reasons else ""),
                 )
             case "graph":

@@ -32,7 +32,7 @@ def test_plan_passages_triples_and_a_cited_answer_are_shown(model: Model, docs: 
         f"Question {QUESTION}",
         f"Plan [SUBQ] {QUESTION}",
         "1. Aurora Bridge",
-        "Triples 2 from 1 new passage",
+        "Triples 2 from 1 passage",
         "+ Aurora Bridge | designer | Mira Lund",
         "Plan [SUBQ] Where was Mira Lund born?",
         "Hop 1 Where was Mira Lund born?",
