@@ -56,7 +56,7 @@ def test_documents_without_a_title_are_named_by_their_source(model: Model, tmp_p
     model.answers = lambda role, _: Answer(written[role]) if role in written else None
     done = ras_flow("ask", QUESTION, "--docs", str(tmp_path), "--top-k", "1", *model.options)
     source = f"{tmp_path / 'export.jsonl'}#1"
-    assert f"  {source}  Aurora Bridge was designed" in done.out
+    assert f"  1. {source}  Aurora Bridge was designed" in done.out
     assert f"[{source}]" in done.out
     run = done.out.split()[1]
     assert source in ras_flow("runs", "show", run).out
@@ -209,7 +209,7 @@ def test_questions_and_documents_in_any_language(model: Model, tmp_path: Path) -
     model.answers = lambda role, text: Answer(scripts[role].pop(0))
     shown = ras_flow("ask", QUESTION_JA, "--docs", str(docs), *model.options)
     assert shown.code == 0, shown.err
-    assert "Answer 横浜市" in " ".join(shown.out.split()) and "所在地 → 横浜市" in shown.out
+    assert "Answer 横浜市" in " ".join(shown.out.split()) and "所在地 | 横浜市" in shown.out
     [run] = json.loads(ras_flow("runs", "list", "--json").out)
     text = ras_flow("runs", "show", run["run"], "--json").out
     assert "横浜市" in text and "\\u" not in text
@@ -246,7 +246,7 @@ def test_the_installed_script_writes_to_a_pipe_without_unicode(model: Model, doc
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"Bridge born?\uff1f" in done.stdout
-    assert rb"designer \u2192 Mira Lund" in done.stdout
+    assert b"+ Aurora Bridge | designer | Mira Lund" in done.stdout
 
 
 def test_task_and_instruction_reach_the_answerer(model: Model, docs: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, Step
 from ras_flow.runs.systems import info_of
+from ras_flow.state.evidence import Reader
 from ras_flow.state.kg import QueryKG, by_hop, triple_id
-from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage
-from ras_flow.state.support import judge
+from ras_flow.state.schema import Hop, Passage, Plan, Triple, Usage, passage_id
+from ras_flow.state.support import Verdict, judge
 from tests.graph.world import QUESTION
 
 Fact = tuple[str, str, str]
@@ -37,7 +39,10 @@ class Story:
         self.graph: dict[str, Triple] = dict(before.graph) if before else {}
         self.forked = (before.number, len(before.steps) - 1) if before else None
         self.answered: tuple[str, str] | None = None
+        self.cited: list[str] | None = None
+        self.paused = False
         self.settings: dict[str, Any] = dict(before.settings) if before else {}
+        self.warnings: list[str] = list(before.warnings) if before else []
 
     def fork(self) -> Story:
         return self._writer.branch(self)
@@ -98,21 +103,40 @@ class Story:
         self.step("edit", added=added, removed=removed)
         return self
 
-    def answer(self, text: str, reason: str = "sufficient") -> Story:
+    def answer(
+        self, text: str, reason: str = "sufficient", cited: Sequence[Fact] | None = None
+    ) -> Story:
+        """Answer; without the facts that are cited, they are judged as in a run."""
         self.step(node="answer", usage=usage("answerer", 30))
         self.answered = text, reason
+        self.cited = None if cited is None else [triple_id(*fact) for fact in cited]
         return self
+
+    def pause(self, node: str, **review: Any) -> Story:
+        """Wait for a person before a node."""
+        last = self._writer.steps[self.steps[-1]]
+        last["next"], last["review"] = [node], {"type": "review", **review}
+        self.paused = True
+        return self
+
+    def _judged(self, text: str, graph: dict[str, Triple]) -> Verdict:
+        passages = self._writer.passages
+        if self.cited is None:
+            return judge(text, self._writer.question, graph, passages)
+        reader = Reader(passages)
+        cited = [reader.cite(id, graph[id]) for id in self.cited]
+        return Verdict(cited, bool(cited), "Facts lead from the question to it.", 1.0)
 
     def written(self) -> Branch:
         text, reason = self.answered or ("", None)
         graph = {id: self._writer.triples[id] for id in self.graph}
-        verdict = judge(text, self._writer.question, graph, self._writer.passages)
+        verdict = self._judged(text, graph)
         return Branch(
             number=self.number,
             forked_from={"branch": self.forked[0], "step": self.forked[1]} if self.forked else None,
             question=self._writer.question,
             steps=self.steps,
-            status="finished" if self.answered else "unfinished",
+            status="finished" if self.answered else "paused" if self.paused else "unfinished",
             stop_reason=reason,  # type: ignore[typeddict-item]
             answer=text,
             citations=verdict.citations,
@@ -122,7 +146,7 @@ class Story:
             plans=self.plans,
             hop_triples=by_hop(graph, self.hops),
             stated_in={id: triple["passages"] for id, triple in graph.items()},
-            warnings=[],
+            warnings=self.warnings,
             settings=self.settings,
         )
 
@@ -133,11 +157,12 @@ class Writer:
     def __init__(
         self, run: str = "run1", question: str = QUESTION, texts: dict[str, str] | None = None
     ) -> None:
-        self.run, self.question, self._texts = run, question, TEXTS if texts is None else texts
+        self.run, self.question, self.texts = run, question, TEXTS if texts is None else texts
         self.steps: dict[str, Step] = {}
         self.passages: dict[str, Passage] = {}
         self.triples: dict[str, Triple] = {}
-        self._stories: list[Story] = []
+        self.spans: dict[tuple[str, str], tuple[int, int]] = {}
+        self.stories: list[Story] = []
 
     def ask(self) -> Story:
         story = self.branch(None)
@@ -146,12 +171,12 @@ class Writer:
         return story
 
     def branch(self, before: Story | None) -> Story:
-        self._stories.append(Story(self, len(self._stories) + 1, before))
-        return self._stories[-1]
+        self.stories.append(Story(self, len(self.stories) + 1, before))
+        return self.stories[-1]
 
     def passage(self, title: str) -> str:
-        id = "p" + "".join(f"{byte:02x}" for byte in title.encode())[:12]
-        self.passages[id] = Passage(id=id, title=title, text=self._texts[title])
+        id = "p" + passage_id(title, self.texts[title])
+        self.passages[id] = Passage(id=id, title=title, text=self.texts[title])
         return id
 
     def fact(self, fact: Fact, passage: str | None = None) -> str:
@@ -174,8 +199,8 @@ class Writer:
             system=info_of("ras"),
             question=self.question,
             started="2026-11-21T07:00:00Z",
-            current=len(self._stories),
-            branches=[story.written() for story in self._stories],
+            current=len(self.stories),
+            branches=[story.written() for story in self.stories],
             steps=self.steps,
             passages=self.passages,
             triples=self.triples,
@@ -183,9 +208,11 @@ class Writer:
             entities=kg.entities,
             evidence={
                 id: {
-                    passage: sentence(self.passages[passage]["text"], triple["object"])
+                    passage: self.spans.get((id, passage))
+                    or sentence(self.passages[passage]["text"], triple["object"])
                     for passage in triple["passages"]
-                    if triple["object"] in self.passages[passage]["text"]
+                    if (id, passage) in self.spans
+                    or triple["object"] in self.passages[passage]["text"]
                 }
                 for id, triple in self.triples.items()
             },

@@ -43,7 +43,7 @@ class Photographer:
 async def main(folder: Path) -> None:
     """Take all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
-    working = cut(bridge("a71c0ffee003").document, 12)
+    working = cut(bridge("a71c0ffee003").document(), 12)
     server = CannedServer([two_branches(), paused(), working, hostile()])
     async with server.running(), launched() as browser:
         camera = Photographer(browser, server, folder)

@@ -35,7 +35,7 @@ FORK = "fork/a71c0ffee001"
 @pytest.fixture
 def one_branch(server: CannedServer) -> CannedServer:
     """The run before it was forked; a fork's answer makes the second branch."""
-    server.documents["a71c0ffee001"] = bridge().document
+    server.documents["a71c0ffee001"] = bridge().document()
     server.then = two_branches()
     server.stream = [
         {"type": "plan", "hop": 2, "label": "SUBQ", "subquery": "On which <b>river</b>?"},
@@ -74,7 +74,7 @@ async def test_from_the_wrong_triple_to_a_branch_without_it(
     await expect(page.locator(".answer")).to_have_text("The Glåma")
     assert one_branch.sent("POST", FORK) == [
         {
-            "checkpoint": bridge().branch["steps"][10],
+            "checkpoint": bridge().document()["branches"][0]["steps"][10],
             "edits": [{"op": "drop_triple", "triple": triples_named(WRONG)[0]}],
         }
     ]
@@ -126,7 +126,7 @@ async def test_every_kind_of_edit_is_sent_as_it_was_made(
     await page.get_by_role("button", name="Undo edit 2").click()
     await page.get_by_role("button", name="Fork from step 10 with 5 edits").click()
     await expect(page.get_by_role("heading", name="Answer stopped: sufficient")).to_be_visible()
-    document = bridge().document
+    document = bridge().document()
     ids = {passage["title"]: id for id, passage in document["passages"].items()}
     born = {"subject": "Mira Lund", "predicate": "place of birth", "object": "Elvestad"}
     assert one_branch.sent("POST", FORK)[0]["edits"] == [
@@ -149,7 +149,7 @@ async def test_a_replay_sends_no_edits_and_the_last_step_cannot_be_forked(
     await step(page, 2).click()
     await page.get_by_role("button", name="Replay from step 2").click()
     await expect(page.locator(".answer")).to_have_text("The Glåma")
-    checkpoint = bridge().branch["steps"][2]
+    checkpoint = bridge().document()["branches"][0]["steps"][2]
     assert one_branch.sent("POST", FORK) == [{"checkpoint": checkpoint, "edits": []}]
 
 
@@ -220,7 +220,7 @@ async def test_a_paused_run_is_answered(
 async def test_a_run_at_work_grows_before_ones_eyes_and_nothing_moves(
     open_page: OpenPage, server: CannedServer
 ) -> None:
-    whole = bridge().document
+    whole = bridge().document()
     server.documents[whole["run"]] = cut(whole, 6)
     page = await open_page(RUN)
     await drawn(page)
@@ -247,7 +247,7 @@ async def test_a_run_at_work_grows_before_ones_eyes_and_nothing_moves(
 async def test_a_question_is_asked_of_the_chosen_documents_and_ends_on_its_answer(
     open_page: OpenPage, server: CannedServer
 ) -> None:
-    whole = bridge("fresh").document
+    whole = bridge("fresh").document()
     server.documents["fresh"] = cut(whole, 3)
     server.then = whole
     server.stream = [{"type": "run", "run": "fresh"}, None, {"type": "done", "branch": 1}]
@@ -314,7 +314,7 @@ async def test_an_export_is_downloaded_with_the_token(
 async def test_an_unfinished_branch_is_resumed_without_edits(
     open_page: OpenPage, server: CannedServer
 ) -> None:
-    whole = bridge().document
+    whole = bridge().document()
     server.documents[whole["run"]] = cut(whole, 9)
     server.then = whole
     server.stream = [None, {"type": "done", "branch": 1}]
@@ -414,7 +414,7 @@ async def test_a_review_that_is_answered_elsewhere_shows_at_once(
 ) -> None:
     page = await open_page("run=a71c0ffee002")
     await expect(page.get_by_role("button", name="Review …")).to_be_visible()
-    server.documents["a71c0ffee002"] = bridge("a71c0ffee002").document
+    server.documents["a71c0ffee002"] = bridge("a71c0ffee002").document()
     await server.live.put({"type": "changed"})
     await server.live.put({"type": "done"})
     await expect(page.get_by_role("button", name="Review …")).to_be_hidden()

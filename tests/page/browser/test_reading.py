@@ -8,11 +8,10 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from ras_flow.runs.document import ForkPoint
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step
 from tests.page.canned import TOKEN, CannedServer
-from tests.page.documents import WRONG, bridge, triples_named, two_branches
+from tests.page.documents import WRONG, bridge, two_branches
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -146,7 +145,7 @@ async def test_each_step_tells_its_plan_tokens_and_seconds(open_page: OpenPage) 
     await expect(step(page, 6)).to_contain_text("749 tok")
     await expect(step(page, 6)).to_contain_text("0.8 s")
     panel = page.get_by_role("tabpanel")
-    await expect(panel.locator(".problem")).to_contain_text("begins with none of [SUBQ]")
+    await expect(panel.locator(".problem")).to_contain_text("There is no label.")
     await expect(panel.locator("pre")).to_have_text(
         "The designer was Mira Lund. I would ask next:\nwhere was she born?"
     )
@@ -160,11 +159,9 @@ async def test_each_step_tells_its_plan_tokens_and_seconds(open_page: OpenPage) 
 async def test_the_answer_that_a_branch_left_is_shown_where_it_was_given(
     open_page: OpenPage, server: CannedServer
 ) -> None:
-    story = bridge()
-    story.begin(ForkPoint(branch=1, step=16))
-    story.edit(removed=triples_named(WRONG))
-    story.answer("elsewhere", [])
-    server.documents[story.document["run"]] = story.document
+    told = bridge()
+    told.stories[0].fork().edit(drop=WRONG).answer("elsewhere", cited=[])
+    server.documents[told.run] = told.document()
     page = await open_page(f"{RUN}&branch=2&step=16")
     await drawn(page)
     panel = page.get_by_role("tabpanel")
