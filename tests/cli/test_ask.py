@@ -110,7 +110,7 @@ def test_vectors_are_kept_and_an_index_brings_its_own_encoder(model: Model, docs
     assert (index / "manifest.json").read_bytes() == manifest
     info = json.loads(ras_flow("index", "info", str(index), "--json").out)
     assert info["encoder"].startswith("sentence-transformers/all-MiniLM-L6-v2@")
-    by_default = model.options[: model.options.index("--retriever")]
+    by_default = [option for option in model.options if option not in ("--retriever", "bm25")]
     done = ras_flow("ask", QUESTION, "--index", str(index), "--top-k=2", "--json", *by_default)
     assert (done.code, done.err) == (0, "")
     result = json.loads(done.out)

@@ -45,7 +45,13 @@ class Told(Writer):
             "extractor": (7, 1100, 150, 2.3),
             "answerer": (1, 1310, 9, 0.7),
         }
+        nodes = {"retrieve": "to_triples", "to_triples": "merge_graph", "merge_graph": "plan"}
+        plans = {"SUBQ": "retrieve", "SUFFICIENT": "answer", "": "plan"}
         for step in self.steps.values():
+            if step["plan"]:
+                step["next"] = [plans[step["plan"]["label"] or ""]]
+            elif step["node"] in nodes or step["kind"] == "edit":
+                step["next"] = step["next"] or [nodes.get(step["node"], "plan")]
             if step["usage"] is not None:
                 role = step["usage"]["role"]
                 calls, read, written, seconds = costs[role]

@@ -59,10 +59,11 @@ async def test_page_and_files_are_open_and_data_wants_a_key(guarded: DevServer) 
         assert (await stranger.get("/ras-flow/main.js")).status_code == 200
         for key in (None, "Bearer wrong", f"Basic {KEYS['ada']}"):
             headers = {"Authorization": key} if key else {}
-            answer = await stranger.get("/ras-flow/api/runs", headers=headers)
-            assert answer.status_code == 401
-            assert "key" in answer.json()["error"]
-            assert answer.headers["cache-control"] == "no-store"
+            for path in ("runs", "choices"):
+                answer = await stranger.get(f"/ras-flow/api/{path}", headers=headers)
+                assert answer.status_code == 401
+                assert "key" in answer.json()["error"]
+                assert answer.headers["cache-control"] == "no-store"
 
 
 async def test_one_users_runs_never_show_for_another(

@@ -333,8 +333,7 @@ async def test_over_real_runs_a_question_is_asked_and_its_graph_mended(
     async with opened(tmp_path / "runs") as (runs, real):
         page = await open_page(f"token={real.token}", address=real.base)
         await page.get_by_label("Question").fill(WORLD_QUESTION)
-        await page.keyboard.press("Enter")
-        await page.get_by_role("tab", name="Answer").click()
+        await page.get_by_role("button", name="Ask").click()
         await expect(page.locator(".answer")).to_have_text("Narvik")
         await drawn(page, 8)
         await click_edge(page, "place of birth")
@@ -459,7 +458,7 @@ async def test_a_run_that_is_deleted_while_it_is_watched_live_is_told(
         page = await open_page(fragment, address=real.base, errors=("404",))
         await expect(page.get_by_role("button", name="Review …")).to_be_visible()
         await runs.delete(["waits"])
-        await expect(page.get_by_role("alert")).to_contain_text("There is no run 'waits'.")
+        await expect(page.get_by_role("alert")).to_contain_text("no run 'waits'")
         await expect(page.get_by_role("button", name="Review …")).to_be_visible()
 
 
