@@ -56,7 +56,7 @@ async def tell(_: Request, error: RasFlowError) -> JSONResponse:
 async def ask(request: Request, question: str) -> dict[str, Any]:
     """Return the whole answer."""
     found = await request.app.state.graph.ainvoke({"question": question}, new_thread())
-    return {name: found[name] for name in ("answer", "citations", "stop_reason")}
+    return {name: found[name] for name in ("answer", "supported", "citations", "stop_reason")}
 
 
 @app.get("/stream")

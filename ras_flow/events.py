@@ -10,13 +10,13 @@ from typing import Any, Literal, NotRequired, TypeGuard
 
 from typing_extensions import TypedDict
 
-from ras_flow.formats.plan import PlanLabel
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.schema import (
     Citation,
     Hop,
     Passage,
     Plan,
+    PlanLabel,
     Triple,
     name_of,
 )

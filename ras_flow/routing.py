@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_question
-from ras_flow.formats.plan import PlanLabel, parse_plan
+from ras_flow.formats.plan import parse_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Hop, Plan, Step, Triple
+from ras_flow.state.schema import Hop, Plan, PlanLabel, Step, Triple
 
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""

@@ -6,11 +6,11 @@ from ras_flow.edits.draft import Draft, EditPoint, Operation
 from ras_flow.edits.graph import GRAPH_EDITS, SHARED, set_model
 from ras_flow.edits.records import SetModel, SetPlan, SetSubquery
 from ras_flow.errors import InputError
-from ras_flow.formats.plan import PlanLabel, format_plan
+from ras_flow.formats.plan import format_plan
 from ras_flow.routing import decide, may_retrieve, pending_plan, read_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan
+from ras_flow.state.schema import Plan, PlanLabel
 
 _GRAPH = (*GRAPH_EDITS, "model")
 _ALL = (*GRAPH_EDITS, "subquery", "plan", "model")

@@ -17,8 +17,9 @@ from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 from ras_flow.settings.context import NO_EXTRACTOR
+from ras_flow.state.support import judge as judge_support
 
-JUDGING = 8
+JUDGING = 9
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -96,6 +97,9 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
         named = {id for one in state.get("citations", ()) for id in one["passages"]}
         cited = recall_by_hop(question.support, [[passages[id] for id in named & passages.keys()]])
         measures["gold_cited"] = cited[0].recall if cited else 0.0
+    if "supported" in state:
+        asked = state.get("answer", ""), question.question
+        measures["support"] = judge_support(*asked, state.get("triples", {}), passages).score
     if cell.system.system.plans and hops:
         last = {plan["hop"]: plan["label"] for plan in state.get("plans", []) if plan["hop"]}
         labels = [last[hop] for hop in sorted(last)]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from ras_flow.errors import InputError
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import has_word
-
-PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL", "NOT_FOUND"]
-"""The planner's decisions without their brackets: the paper's three (§3.1), and one for a question
-that the documents do not answer."""
+from ras_flow.state.schema import PlanLabel
 
 MAX_SUBQUERY = 400
 """Characters; a longer subquery is a model that rambles."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ras_flow.formats.hop_view import SearchSeen
+
 
 class Message(TypedDict):
     """One chat message."""

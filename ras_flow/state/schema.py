@@ -13,7 +13,9 @@ from typing import Literal, NotRequired
 # Before Python 3.12 pydantic, which makes the JSON schemas, takes no other.
 from typing_extensions import TypedDict
 
-from ras_flow.formats.plan import PlanLabel
+PlanLabel = Literal["SUBQ", "SUFFICIENT", "NO_RETRIEVAL", "NOT_FOUND"]
+"""The planner's decisions without their brackets: the paper's three (§3.1), and one for a question
+that the documents do not answer."""
 
 
 class Document(TypedDict):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
 import regex
@@ -281,7 +282,7 @@ def _part(text: str) -> _Part:
     words = content_words(text)
     names = frozenset(word for word, named in words.items() if named)
     must = names or frozenset(words if len(words) <= _SHORT else ())
-    return _Part(text.strip(" ."), names, must, words.keys() - must)
+    return _Part(shorten(text.strip(" ."), 80), names, must, words.keys() - must)
 
 
 def _problem(answer: str, triples: Collection[str], passages: Collection[str]) -> str:

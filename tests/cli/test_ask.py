@@ -48,6 +48,25 @@ def test_plan_passages_triples_and_a_cited_answer_are_shown(model: Model, docs: 
     assert shown == [] and done.out.count("designer | Mira Lund") == 2, "the graph as it grows"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Berlin", ["Answer Berlin", "not supported by the documents: No fact", '"Berlin"']),
+        ("It is unknown.", ["Answer The documents do not say.", "not supported", "no answer"]),
+    ],
+)
+def test_an_unsupported_answer_never_looks_like_a_supported_one(
+    model: Model, docs: Path, written: str, shown: list[str]
+) -> None:
+    model.answers = lambda role, _: Answer(written) if role == "answerer" else None
+    done = ras_flow("ask", QUESTION, "--docs", str(docs), "--top-k", "1", *model.options)
+    run = done.out.split()[1]
+    for said in (done.out, ras_flow("runs", "show", run).out, ras_flow("runs", "why", run).out):
+        text = " ".join(said.split())
+        assert all(part in text for part in shown) and "cites" not in text
+    assert "(not supported)" in ras_flow("runs", "list").out
+
+
 def test_documents_without_a_title_are_named_by_their_source(model: Model, tmp_path: Path) -> None:
     text = "Aurora Bridge was designed by Mira Lund, who was born in Narvik."
     (tmp_path / "export.jsonl").write_text(json.dumps({"text": text}))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ras_flow.evaluation.metrics.short_answers import f1
 from ras_flow.evaluation.question import Support
-from ras_flow.formats.plan import PlanLabel
+from ras_flow.state.schema import PlanLabel
 from ras_flow.support.extras import require
 
 _ENDING: dict[PlanLabel | None, PlanLabel] = {"NO_RETRIEVAL": "SUFFICIENT"}

@@ -20,7 +20,7 @@ from ras_flow.errors import ModelUnavailableError
 from ras_flow.evaluation.systems.prompting import is_long
 from ras_flow.events import plan_event
 from ras_flow.formats.answer import clean_answer
-from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, clean_subquery
+from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
 from ras_flow.formats.text import has_word
 from ras_flow.nodes.answer import tell_answer
 from ras_flow.nodes.retrieve import retrieve
@@ -38,7 +38,7 @@ from ras_flow.routing import (
 )
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan
+from ras_flow.state.schema import Plan, PlanLabel
 from ras_flow.state.support import judge
 from ras_flow.state.usage import Cost
 

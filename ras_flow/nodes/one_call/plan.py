@@ -7,13 +7,12 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import plan_event
-from ras_flow.formats.plan import PlanLabel
 from ras_flow.nodes.one_call.reading import read_hop, unread
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import first_plan, held_step, pending_plan
 from ras_flow.state.channels import RasState
-from ras_flow.state.schema import Plan, Step
+from ras_flow.state.schema import Plan, PlanLabel, Step
 from ras_flow.state.usage import Cost
 
 _LABELS: dict[str | None, PlanLabel | None] = {

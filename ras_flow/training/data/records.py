@@ -29,7 +29,8 @@ from typing_extensions import TypedDict
 
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
-from ras_flow.formats.plan import MAX_SUBQUERY, PlanLabel, is_askable
+from ras_flow.formats.plan import MAX_SUBQUERY, is_askable
+from ras_flow.state.schema import PlanLabel
 from ras_flow.support.validation import checked
 from ras_flow.training.splits import Split
 
