@@ -41,8 +41,13 @@ NOT_FOUND = "The model found no answer in the documents."
 _SHORT = 3
 """Words of an answer all of which must be stated, though none is a name or a number."""
 
+_SHOWN = 80
+"""Characters of an answer that a reason quotes."""
+
 _LONGEST = 40
-"""Words of one sentence of an answer at most: beyond, it is a table or a list that was copied."""
+"""Words without an end of a sentence at most: beyond, a table or a list was copied."""
+
+_ENDS = (".", "!", "?", "。", "！", "？", "।", "؟")
 
 _PART_ENDS = re.compile(r"(?<!\d),|,(?!\d)|[;\n，、；]|\s(?:and|und|et|y|e|и|&)\s")
 _NAMES = regex.compile(r"(?:(?:\p{Lu}|\d)\S*(?: (?=\p{Lu}|\d))?)+")
@@ -191,10 +196,11 @@ def _measure(answer: str, question: str, evidence: Evidence) -> _Measured:
     found = []
     for part in _parts(answer, asked, evidence.units):
         chain = chains.best(part.stating(evidence.units), wanted)
+        said = shorten(part.text, _SHOWN, placeholder="…")
         missed = ", ".join(wanted.missed(chain)[:3])
-        why = f'What states "{part.text}" does not speak of: {missed}.'
+        why = f'What states "{said}" does not speak of: {missed}.'
         if not chain:
-            why = f'No fact or sentence that was found states "{part.text}".'
+            why = f'No fact or sentence that was found states "{said}".'
         needed = chains.pruned(chain, wanted)[::-1]
         found.append(_Measured(wanted.score(chain), needed, why))
     measured = _weakest(found)
@@ -282,7 +288,7 @@ def _part(text: str) -> _Part:
     words = content_words(text)
     names = frozenset(word for word, named in words.items() if named)
     must = names or frozenset(words if len(words) <= _SHORT else ())
-    return _Part(shorten(text.strip(" ."), 80), names, must, words.keys() - must)
+    return _Part(text.strip(" ."), names, must, words.keys() - must)
 
 
 def _problem(answer: str, triples: Collection[str], passages: Collection[str]) -> str:
@@ -293,8 +299,9 @@ def _problem(answer: str, triples: Collection[str], passages: Collection[str]) -
         return NOT_FOUND
     if not triples and not passages:
         return "No document was read: the answer is what the model knows by itself."
-    words = (len(answer[start:end].split()) for start, end in sentence_spans(answer))
-    if max(words) > _LONGEST or answer.count("|") > 1:
+    spoken = (answer[start:end] for start, end in sentence_spans(answer))
+    rows = (text for text in spoken if not text.endswith(_ENDS))
+    if any(len(text.split()) > _LONGEST for text in rows) or answer.count("|") > 1:
         return "It copies a table or a list in place of an answer."
     return ""
 
