@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ras_flow.formats.hop_view import SearchSeen
-
 
 class Message(TypedDict):
     """One chat message."""

@@ -211,7 +211,9 @@ def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> 
     )
     asked = ["ask", QUESTION, "--index", str(index), "--top-k", "2", "--extractor", "none"]
     done = ras_flow(*asked, *model.options)
-    assert done.code == 0 and "cites She was born in Narvik. [Mira Lund]" in " ".join(done.out.split()), done.err
+    assert done.code == 0 and "cites She was born in Narvik. [Mira Lund]" in " ".join(
+        done.out.split()
+    ), done.err
     result = json.loads(ras_flow(*asked, "--json", *model.options).out)
     assert model.count("extractor") == 0 and result["triples"] == {}
     run = result["run"]
