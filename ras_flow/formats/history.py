@@ -68,6 +68,7 @@ def format_history(
     instruction: str = "",
     max_tokens: int | None = None,
     count_tokens: Callable[[str], int] | None = None,
+    one_line: bool = False,
 ) -> History:
     """Write what planner and answerer read.
 
@@ -79,7 +80,8 @@ def format_history(
         Question: <question>
 
     A triple is written once, in the first hop that found it; a hop with nothing to write says
-    "none". Passages that are kept as text follow, with their line breaks, also once::
+    "none". Passages that are kept as text follow, also once, with their line breaks unless
+    ``one_line``, as the Graph LLM is trained::
 
         Retrieved Text: <title>| <text>
 
@@ -94,7 +96,7 @@ def format_history(
     tail = QUESTION + question.strip()
     subqueries = [" ".join(link.subquery.split()) for link in chain]
     known = {hop for hop, link in enumerate(chain) if link.known}
-    pieces = _pieces(question, subqueries, chain)
+    pieces = _pieces(question, subqueries, chain, one_line=one_line)
 
     def write(kept: Sequence[_Piece]) -> str:
         return head + _links(subqueries, kept, known) + tail
@@ -178,7 +180,9 @@ def shorten(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> s
     return text[: ends[fitting - 1]] if fitting else ""
 
 
-def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]) -> list[_Piece]:
+def _pieces(
+    question: str, subqueries: Sequence[str], chain: Sequence[ChainLink], *, one_line: bool
+) -> list[_Piece]:
     """Format each different triple and passage once and rate it."""
     wanted = _content_words([question, *subqueries])
     pieces: dict[tuple[str, ...], _Piece] = {}
@@ -192,7 +196,7 @@ def _pieces(question: str, subqueries: Sequence[str], chain: Sequence[ChainLink]
                 pieces[key] = _Piece(format_triple(*fields), hop, relevance)
         for passage in link.passages:
             title, body = " ".join(passage["title"].split()), tidy(passage["text"])
-            body = _MARKER.sub(" ", body)
+            body = " ".join(body.split()) if one_line else _MARKER.sub(" ", body)
             relevance = len(wanted & _content_words([title, body]))
             line = f"{TEXT}{title.replace('|', '/')}| {body}"
             pieces.setdefault((passage["id"],), _Piece(line, hop, relevance, is_passage=True))

@@ -81,6 +81,7 @@ class PromptFormatter:
             request.question,
             request.chain,
             instruction=request.instruction,
+            one_line=True,
             max_tokens=self.config.window - len(head) - soft - len(self._ids(again + tail)),
             count_tokens=lambda text: len(self._ids(as_plain_text(text, self.tokenizer))),
         )

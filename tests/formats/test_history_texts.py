@@ -34,6 +34,8 @@ def test_each_passage_is_written_in_the_first_hop_that_found_it() -> None:
         "Retrieved Graph Information: none\n"
         f"Question: {Q}"
     )
+    flat = format_history(Q, chain, one_line=True).text
+    assert "Mira Lund was an engineer. Question: She was born in Narvik.\n" in flat
 
 
 def test_what_does_not_fit_is_left_out_least_related_first_and_counted() -> None:
