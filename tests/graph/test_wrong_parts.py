@@ -320,7 +320,7 @@ async def test_a_run_whose_hops_were_all_taken_out_is_told(saver: Any, node: str
     graph = build(world(), checkpointer=saver)
     await graph.ainvoke({"question": QUESTION}, THREAD, context=TOP1, interrupt_after=[node])
     await graph.aupdate_state(THREAD, {"hops": Overwrite([])}, as_node=node)
-    with pytest.raises(InputError, match="no hop"):
+    with pytest.raises(InputError, match="lost its hops"):
         await graph.ainvoke(None, THREAD, context=TOP1)
 
 
