@@ -10,8 +10,6 @@ from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-from lxml import etree
-
 from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.html import decode_html, html_document
@@ -24,6 +22,8 @@ _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 
 def read_epub(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a book; a passage leads to its heading, or to its chapter's file."""
+    from lxml import etree  # noqa: PLC0415
+
     with archive(path, source, etree.Error) as file, ZipFile(file) as book:
         package = _xml(book, _xml(book, _CONTAINER).find(".//{*}rootfile").get("full-path"))
         title = " ".join("".join(package.find(".//{*}title").itertext()).split())
@@ -33,6 +33,8 @@ def read_epub(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def _xml(book: ZipFile, name: str) -> Any:
+    from lxml import etree  # noqa: PLC0415
+
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     root = etree.fromstring(book.read(name), parser)
     root.set("path", name)

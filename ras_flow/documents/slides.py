@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lxml import etree
-
 from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.equations import MATH, equation_text
@@ -25,6 +23,8 @@ _EDGES = ("DATE", "FOOTER", "SLIDE_NUMBER")
 
 def read_pptx(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a PowerPoint file without its hidden slides; a passage leads to its slide as a page."""
+    from lxml import etree  # noqa: PLC0415
+
     pptx = require("pptx", extra="documents")
     errors = (pptx.exc.PythonPptxError, etree.Error)
     with archive(path, source, *errors) as file:
@@ -40,6 +40,8 @@ def read_pptx(path: Path, source: str) -> Iterator[SourceDocument]:
 
 
 def _slide(slide: Any, number: int) -> Iterator[Block]:
+    from lxml import etree  # noqa: PLC0415
+
     etree.strip_elements(slide._element, f"{_COMPATIBLE}Fallback", with_tail=False)
     etree.strip_tags(slide._element, *map(_COMPATIBLE.__add__, ("AlternateContent", "Choice")))
     shapes = list(_placed(slide.shapes))

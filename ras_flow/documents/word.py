@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lxml import etree
-
 from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.shared import as_powers, block_document, given_title
@@ -23,6 +21,8 @@ _NOTES = ("footnote", "endnote")
 
 def read_docx(path: Path, source: str) -> Iterator[SourceDocument]:
     """Read a Word file; the title is its property's, or its first title or heading."""
+    from lxml import etree  # noqa: PLC0415
+
     docx = require("docx", extra="documents")
     with archive(path, source, docx.opc.exceptions.OpcError, etree.Error) as file:
         document = docx.Document(file)

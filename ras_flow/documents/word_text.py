@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lxml import etree
-
 from ras_flow.documents.equations import MATH, equation_text
 from ras_flow.documents.shared import RAISED
 from ras_flow.documents.word_lists import WORD, value
@@ -35,6 +33,8 @@ _WINGDINGS = {0xFC: "✓", 0xFB: "✗", 0xFE: "☑", 0xFD: "☒", 0xA8: "☐", 0
 
 def make_plain(root: Any, styles: Styles) -> None:
     """Leave out deleted and hidden text; write equations, symbols and raised numbers as text."""
+    from lxml import etree  # noqa: PLC0415
+
     etree.strip_elements(root, *_GONE, with_tail=False)
     etree.strip_tags(root, *_AROUND)
     for equation in list(root.iter(f"{MATH}oMath")):
