@@ -34,7 +34,9 @@ Index = Annotated[
 Docs = Annotated[
     list[Path],
     typer.Argument(
-        parser=path_of, metavar="DOCS", help="Files or folders: .txt .md .html .pdf .docx .jsonl"
+        parser=path_of,
+        metavar="DOCS",
+        help="Files or folders: .txt .md .html .pdf .docx .pptx .xlsx .csv .tsv .epub .jsonl",
     ),
 ]
 BM25_ONLY = "BM25 only"

@@ -42,7 +42,7 @@ def shown_number(number: float, pattern: str) -> str:
     text = f"{abs(scaled) if len(sections) > 1 else scaled:.{len(decimals)}f}"
     if "." in text and "#" in decimals:
         text = text.rstrip("0").rstrip(".")
-    sign = "-" if number < 0 and len(sections) > 1 and "-" not in before + after else ""
+    sign = "-" if number < 0 and len(sections) > 1 and not set("-(") & set(before) else ""
     return f"{sign}{before}{text}{after}".strip()
 
 

@@ -44,9 +44,9 @@ def read_documents(
 ) -> Iterator[SourceDocument]:
     """Read documents from files and folders, one or several.
 
-    Known types are .txt, .md, .html, .htm, .pdf, .docx and .jsonl (one document a line). Folders
-    are walked in sorted order, without their hidden files, other types, linked folders and
-    indexes. A file that is reached twice, by whatever names, is read once.
+    Known types are the keys of ``READERS``; a .jsonl file has one document a line. Folders are
+    walked in sorted order, without their hidden files, other types, linked folders and indexes. A
+    file that is reached twice, by whatever names, is read once.
     """
     report = report if report is not None else ReadReport()
     seen: set[str] = set()
