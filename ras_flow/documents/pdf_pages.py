@@ -55,25 +55,25 @@ def _without_edge(pages: list[list[str]], top: bool) -> list[str]:
     at = 0 if top else -1
     taken: list[str] = []
     for _ in range(_EDGE_LINES):
-        long = {number: lines for number, lines in enumerate(pages, 1) if len(lines) > 2}
+        long = {number: lines for number, lines in enumerate(pages, 1) if len(lines) > 1}
         shown = {number: lines[at].strip() for number, lines in long.items()}
-        count = Counter(_masked(line) for line in shown.values())
+        masked = {number: _masked(number, line) for number, line in shown.items()}
+        count = Counter(masked.values())
         numbered = len(shown) > 1 and all(_is_number(*one) for one in shown.items())
         enough = max(2, _REPEATED * len(pages))
-        found = [
-            number for number, line in shown.items() if numbered or count[_masked(line)] >= enough
-        ]
+        found = [number for number in shown if numbered or count[masked[number]] >= enough]
         if not found:
             break
         if not numbered:
-            taken += {_masked(shown[number]): shown[number] for number in reversed(found)}.values()
+            taken += {masked[number]: shown[number] for number in reversed(found)}.values()
         for number in found:
             del long[number][at]
     return [line for line in taken if line]
 
 
-def _masked(line: str) -> str:
-    return re.sub(r"\d+", "0", line)
+def _masked(number: int, line: str) -> str:
+    """Return a line without its page's number."""
+    return re.sub(rf"\b{number}\b", "#", line)
 
 
 def _is_number(number: int, line: str) -> bool:

@@ -26,7 +26,7 @@ _NOT_CALCULATED = re.compile(
     rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?"
     rb"\s*</(?:\w+:)?c>"
 )
-_UNNAMED = re.compile(r"[^\W\d]+ ?1")
+_UNNAMED = re.compile(r"Sheet|[^\W\d]+ ?1")
 """What programs call the only sheet of a file."""
 
 _Grid = dict[tuple[int, int], Cell]

@@ -1,4 +1,4 @@
-"""PDF and Word files, whole and damaged."""
+"""PDF, Office and EPUB files, whole and damaged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import pptx
 import pypdf
 import pytest
 from docx.opc.constants import CONTENT_TYPE as CT
@@ -97,6 +98,50 @@ def test_scanned_pages_of_a_pdf_with_text_are_named_and_blank_ones_are_not(
     assert gap.startswith("5 of 8 pages of ") and "page 2" in gap and "OCR" in gap
     [whole] = read_documents([write_pdf(tmp_path / "whole.pdf")], report=report)
     assert not whole.gap and report.gaps == [gap]
+
+
+def test_pages_in_fonts_that_do_not_tell_their_letters_are_told(tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(DATA / "pump_house.pdf")
+    for page in writer.pages:
+        for font in page["/Resources"]["/Font"].values():  # type: ignore[index, attr-defined]
+            font.get_object().pop("/ToUnicode", None)
+    writer.write(tmp_path / "garbled.pdf")
+    with pytest.raises(DocumentError, match="fonts"):
+        read(tmp_path / "garbled.pdf")
+    writer.append(write_pdf(tmp_path / "plain.pdf", pages=1))
+    writer.write(tmp_path / "mixed.pdf")
+    [document] = read(tmp_path / "mixed.pdf")
+    assert document.text == "Radium glows in the dark."
+    assert document.gap.startswith("2 of 3 pages") and "OCR" in document.gap
+
+
+def test_what_stands_at_the_edges_of_many_pages_is_read_once(tmp_path: Path) -> None:
+    pdf = FPDF()
+    pdf.set_font("helvetica", size=12)
+    for number in range(1, 5):
+        pdf.add_page()
+        for line in ("Harsund Waterworks", f"Pump {number}0 stands in hall {number} of the water-"):
+            pdf.cell(text=line, new_x="LMARGIN", new_y="NEXT")
+        pdf.cell(text=f"{number} / 4")
+    pdf.output(str(tmp_path / "paper.pdf"))
+    [document] = read(tmp_path / "paper.pdf")
+    assert document.text.count("Harsund Waterworks") == 1 and "/ 4" not in document.text
+    assert "hall 1 of the water-Pump" in document.text, "the hyphen and its word meet"
+
+
+def test_hidden_slides_and_encrypted_chapters_are_not_read(tmp_path: Path) -> None:
+    show = pptx.Presentation(str(DATA / "island.pptx"))
+    show.slides[1]._element.set("show", "0")
+    show.save(str(tmp_path / "a.pptx"))
+    [slides] = read(tmp_path / "a.pptx")
+    assert "31 metres" not in slides.text and "page=3" in {one.anchor for one in slides.blocks}
+    book = tmp_path / "a.epub"
+    book.write_bytes((DATA / "reader.epub").read_bytes())
+    with zipfile.ZipFile(book, "a") as content:
+        locked = "<encryption><CipherReference URI='EPUB/text/ch002.xhtml'/></encryption>"
+        content.writestr("META-INF/encryption.xml", locked)
+    with pytest.raises(DocumentError, match="is encrypted"):
+        read(book)
 
 
 @pytest.mark.parametrize(
@@ -207,6 +252,39 @@ def test_docx_has_what_word_shows_wherever_it_stands(tmp_path: Path) -> None:
         *("Controlled2", "One two three", "Boxed", "cell nested: next", "last"),
         *("After 10^6, the 19th", "In Norwegian.", "10^6"),
     ]
+
+
+MATH = "xmlns:m='http://schemas.openxmlformats.org/officeDocument/2006/math'"
+
+
+@pytest.mark.parametrize(
+    ("inside", "text"),
+    [
+        (run("20") + run("SECRET", "<~rPr><~vanish/></~rPr>") + run(" bar"), "20 bar"),
+        (run("20", "<~rPr><~vanish ~val='false'/></~rPr>") + run(" bar"), "20 bar"),
+        ("<~r><~sym ~font='Symbol' ~char='F0B1'/></~r>" + run("2"), "±2"),
+        ("<~r><~sym ~font='Wingdings' ~char='F0FC'/></~r>" + run(" done"), "✓ done"),
+        ("<~r><~t>20</~t><~noBreakHyphen/><~t>25</~t></~r>", "20-25"),
+        (
+            run("It is ")
+            + f"<m:oMath {MATH}><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den><m:rad><m:e>"
+            "<m:r><m:t>c</m:t></m:r></m:e></m:rad></m:den></m:f></m:oMath>" + run(" here."),
+            "It is (a+b)/(√(c)) here.",
+        ),
+        (
+            f"<m:oMathPara {MATH}><m:oMath><m:d><m:dPr><m:begChr m:val='['/><m:endChr m:val=']'/>"
+            "</m:dPr><m:e><m:sSubSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sub><m:r><m:t>i</m:t>"
+            "</m:r></m:sub><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSubSup></m:e></m:d></m:oMath>"
+            "</m:oMathPara>",
+            "[x_i^2]",
+        ),
+    ],
+)
+def test_a_paragraph_of_a_docx_reads_as_word_shows_it(
+    tmp_path: Path, inside: str, text: str
+) -> None:
+    [found] = read(write_body(tmp_path / "a.docx", f"<~p>{inside}</~p>"))
+    assert found.text == text
 
 
 def test_a_long_docx_without_a_title_is_read_in_seconds(tmp_path: Path) -> None:
