@@ -22,9 +22,14 @@ WRONG = ("Mira Lund", "born in", "Vargnes")
 class Told(Writer):
     """A run that is told by the sentences that it finds, at the costs of a real one."""
 
-    def search(
-        self, story: Story, subquery: str, found: Mapping[str, list[corpus.Sentence]]
-    ) -> None:
+    source = "north.jsonl"
+
+    def passage(self, title: str) -> str:
+        id = super().passage(title)
+        self.passages[id]["source"] = self.source
+        return id
+
+    def search(self, story: Story, subquery: str, found: Mapping[str, Sentences]) -> None:
         """Plan a subquery and find these sentences for it, with the triples that they state."""
         facts = {}
         for title, parts in found.items():
@@ -185,6 +190,7 @@ def hostile() -> RunDocument:
     """Return a run whose every text tries to break out of the page."""
     bad = HOSTILE
     told = Told("hostile", f"{bad[0]} {bad[8]}?", {})
+    told.source = "javascript:window.hacked=1//https://evil.example"
     story = told.ask()
     sentences: dict[str, Sentences] = {}
     for number, text in enumerate(bad):

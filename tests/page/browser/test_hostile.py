@@ -18,7 +18,7 @@ from tests.page.documents import HOSTILE, hostile, two_branches
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 _FOREIGN = """document.querySelectorAll(
-    '#page :is(script, img, iframe, svg, b, style, link, object)').length"""
+    '#page :is(script, img, iframe, svg, b, style, link, object, a[target])').length"""
 
 
 async def _look_everywhere(page: Page) -> str:

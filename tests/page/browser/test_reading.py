@@ -295,6 +295,7 @@ async def test_an_answer_without_support_never_looks_like_one_with_it(
 ) -> None:
     document = two_branches()
     document["branches"][1] |= {"supported": False, "support": "No fact leads to it."}
+    document["branches"][0]["citations"][0]["source"] = "https://docs.example/bridges.pdf#page=3"
     server.documents = {document["run"]: document}
     page = await open_page()
     await expect(page.get_by_role("list", name="Runs")).to_contain_text("not supported")
@@ -310,6 +311,8 @@ async def test_an_answer_without_support_never_looks_like_one_with_it(
     await expect(panel.locator(".support")).to_contain_text("✓ Supported")
     # A cited fact has its sentence with it.
     await expect(panel.locator(".stated").first).to_contain_text("won the competition")
+    link = panel.locator(".stated a")
+    await expect(link).to_have_attribute("href", "https://docs.example/bridges.pdf#page=3")
 
 
 async def test_on_a_phone_the_answer_comes_first_and_nothing_is_void(open_page: OpenPage) -> None:
