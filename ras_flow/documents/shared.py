@@ -51,18 +51,16 @@ def given_title(title: str) -> str:
     return "" if _PLACEHOLDER.fullmatch(title) else title
 
 
-def make_document(source: str, title: str, text: str, below: str = "") -> SourceDocument:
+def make_document(source: str, title: str, text: str) -> SourceDocument:
     """Return a document, titled by its file's name if it has no title.
 
-    A title that the text begins with is cut off: passages carry the title, and it would run into
-    their first sentence. ``below`` is the text without it, if the reader knows that.
+    A title that the text begins with is cut off: passages carry it.
     """
     if not text.strip():
         raise DocumentError(f"{source} has no text: leave it out.")
     title = title.strip() or Path(source).stem
     first, _, rest = text.lstrip().partition("\n")
-    if not below and first.strip() == title:
-        below = rest.lstrip()
+    below = rest.lstrip() if first.strip() == title else ""
     return SourceDocument(
         source, title, below if has_word(below) and len(title) <= LONGEST else text
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ras_flow.documents.tables import Cell, table_blocks
 from ras_flow.documents.word_lists import WORD, Lists
 from ras_flow.documents.word_styles import Styles
 from ras_flow.documents.word_text import make_plain, without_page_numbers
+from ras_flow.documents.words import SHORT_LEAD, count_words
 from ras_flow.support.extras import require
 
 _NOTES = ("footnote", "endnote")
@@ -72,17 +74,14 @@ class _Reader:
             if child.tag == f"{WORD}p":
                 for paragraph in child.iter(f"{WORD}p"):  # It may have text boxes.
                     yield from self._paragraph(paragraph)
+                yield from self._notes_of(child)
             elif child.tag == f"{WORD}tbl":
                 yield from self._table(child)
-            else:
-                continue
-            for note in self._notes_of(child):
-                yield Block("paragraph", note), 0
 
     def _paragraph(self, paragraph: Any) -> Iterator[tuple[Block, int]]:
         style = self._styles.of(paragraph)
         label = self._lists.label(*style.list) if style.list else None
-        text = _text(paragraph)
+        text = as_powers(paragraph.text).rstrip() if style.is_code else _text(paragraph)
         if not text or style.is_contents:
             return
         if style.level is not None:
@@ -101,13 +100,14 @@ class _Reader:
             return
         cells = [[cell for _, cell in row] for row in rows]
         yield from ((block, 0) for block in table_blocks(cells))
+        yield from self._notes_of(table)
 
-    def _notes_of(self, element: Any) -> Iterator[str]:
+    def _notes_of(self, element: Any) -> Iterator[tuple[Block, int]]:
         for kind in _NOTES:
             for reference in element.iter(f"{WORD}{kind}Reference"):
                 note = self._notes.get((kind, reference.get(f"{WORD}id", "")))
                 if note is not None and (text := _all_text(note)):
-                    yield text
+                    yield Block("paragraph", text), 0
 
 
 def _text(paragraph: Any) -> str:
@@ -151,22 +151,14 @@ def _rows(table: Any) -> list[list[tuple[Any, Cell]]]:
 def _around_nested(blocks: Iterator[tuple[Block, int]]) -> Iterator[Block]:
     """Make an item that has a list in it lead that list's items."""
     around: list[tuple[int, str]] = []
-    held: tuple[Block, int] | None = None
     for block, depth in blocks:
-        if held and block.kind == "item" and depth > held[1]:
-            around.append((held[1], held[0].text))
-        elif held:
-            yield held[0]
         while around and (block.kind != "item" or around[-1][0] >= depth):
             around.pop()
         if block.kind == "item":
-            lead = tuple(text for _, text in around)
-            held = Block("item", block.text, lead=lead), depth
-        else:
-            held = None
-            yield block
-    if held:
-        yield held[0]
+            short = [text for _, text in around if count_words(text) <= SHORT_LEAD]
+            around.append((depth, block.text))
+            block = replace(block, lead=tuple(short[-2:]))
+        yield block
 
 
 def _joined_code(blocks: Iterator[Block]) -> Iterator[Block]:
