@@ -22,11 +22,14 @@ _BEAM = 12
 class Asked:
     """The words of a question that evidence has to cover, and what each of them counts."""
 
-    def __init__(self, words: Mapping[str, bool], evidence: Evidence) -> None:
+    def __init__(
+        self, words: Mapping[str, bool], evidence: Evidence, *, english: bool = True
+    ) -> None:
         self._names = {word: NAME * evidence.rarity(word) for word, name in words.items() if name}
-        # Of a word that nothing has it is not known whether it tells much or, as "ist", nothing.
+        # In other languages a word that nothing has may be a mere "ist".
+        least = int(not english)
         self._others = {
-            stem(word): evidence.rarity(word, at_least=1)
+            stem(word): evidence.rarity(word, at_least=least)
             for word, name in words.items()
             if not name
         }

@@ -24,6 +24,13 @@ _FUNCTION_WORDS = frozenset(
     "who whom whose why will with would yes you your".split()
 )
 
+_ENGLISH = frozenset("the who whose what which where when why how did does do were are has".split())
+
+
+def is_english(text: str) -> bool:
+    """Tell whether a question is in the language whose function words are known."""
+    return not _ENGLISH.isdisjoint(name_words(text))
+
 
 def words_in(text: str) -> set[str]:
     """Return the normalised words of a text, with and without what an apostrophe joins to them."""

@@ -21,10 +21,10 @@ from ras_flow.formats.sentences import sentence_spans
 from ras_flow.formats.text import has_word
 from ras_flow.state.chains import Asked, Chains
 from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem
-from ras_flow.state.names import content_words, longest, words_in
+from ras_flow.state.names import content_words, is_english, longest, words_in
 from ras_flow.state.schema import Citation, Passage, Triple
 
-SUPPORTED = 0.5
+SUPPORTED = 0.45
 """From this score on the documents support an answer."""
 
 UNKNOWN = 0.2
@@ -191,7 +191,8 @@ def _measure(answer: str, question: str, evidence: Evidence) -> _Measured:
         return _compare(asked, named, question, evidence)
     if echoes:
         return _Measured(0.0, why="The answer only repeats the question.")
-    wanted = Asked({word: asked[word] for word in asked.keys() - answered.keys()}, evidence)
+    rest = {word: asked[word] for word in asked.keys() - answered.keys()}
+    wanted = Asked(rest, evidence, english=is_english(question))
     chains = Chains(evidence, named - evidence.names.within(answer))
     found = []
     for part in _parts(answer, asked, evidence.units):
@@ -221,7 +222,8 @@ def _compare(
     chains = Chains(evidence, named)
     found = []
     for side in sorted(named) or [""]:
-        wanted = Asked({**common, **dict.fromkeys(side.split(), True)}, evidence)
+        words = {**common, **dict.fromkeys(side.split(), True)}
+        wanted = Asked(words, evidence, english=is_english(question))
         chain = chains.best(evidence.at(side) if side else evidence.units, wanted)
         why = f"Too little was found of what is compared: {side}." if side else ""
         found.append(_Measured(wanted.score(chain), chain, why))
@@ -240,7 +242,7 @@ def _measure_own(
     """Measure how well the facts and sentences that a model names support its answer."""
     asked, answered = content_words(question), content_words(answer)
     rest = {word: asked[word] for word in asked.keys() - answered.keys()}
-    wanted = Asked(rest or asked, evidence)
+    wanted = Asked(rest or asked, evidence, english=is_english(question))
     chosen: list[Unit] = []
 
     def best(of: Iterable[Unit]) -> Unit | None:
