@@ -74,7 +74,7 @@ class Counts:
         self.runs += 1
         if state.get("answer") == town(number):
             self.right += 1
-        elif state["warnings"] or state["stop_reason"] != "sufficient" or not state["citations"]:
+        elif state["warnings"] or state["stop_reason"] != "sufficient" or not state["supported"]:
             self.marked += 1
         else:
             self.wrong += 1
