@@ -43,7 +43,9 @@ def index(docs: Path) -> Path:
 
 
 def test_an_index_is_asked_without_naming_its_retriever(model: Model, index: Path) -> None:
-    options = model.options[: model.options.index("--retriever")]
+    options = list(model.options)
+    at = options.index("--retriever")
+    del options[at : at + 2]
     done = ras_flow("ask", QUESTION, "--index", str(index), "--json", *options)
     assert done.code == 0, done.err
     result = json.loads(done.out)
