@@ -7,14 +7,20 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from pathlib import Path
 
-from ras_flow.documents.shared import make_document
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
+from ras_flow.formats.text import has_word
 
 
 def read_text(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a plain text file; the title is the file's name."""
-    yield make_document(source, "", decode(path.read_bytes(), source))
+    """Read a plain text file; the title is the file's name, which is not repeated in the text."""
+    text = decode(path.read_bytes(), source)
+    if not text.strip():
+        raise DocumentError(f"{source} has no text: leave it out.")
+    title = Path(source).stem
+    first, _, rest = text.lstrip().partition("\n")
+    below = rest.lstrip() if first.strip() == title and has_word(rest) else ""
+    yield SourceDocument(source, title, below or text)
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[SourceDocument | DocumentError]:

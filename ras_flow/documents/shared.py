@@ -10,8 +10,6 @@ from zlib import error as ZlibError
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
-from ras_flow.formats.headings import LONGEST
-from ras_flow.formats.text import has_word
 
 RAISED = "\ufdd0"
 """Where raised text begins: a character that no text has."""
@@ -49,21 +47,6 @@ def as_powers(text: str) -> str:
 def given_title(title: str) -> str:
     """Return a title that a person gave, or the empty text for a program's placeholder."""
     return "" if _PLACEHOLDER.fullmatch(title) else title
-
-
-def make_document(source: str, title: str, text: str) -> SourceDocument:
-    """Return a document, titled by its file's name if it has no title.
-
-    A title that the text begins with is cut off: passages carry it.
-    """
-    if not text.strip():
-        raise DocumentError(f"{source} has no text: leave it out.")
-    title = title.strip() or Path(source).stem
-    first, _, rest = text.lstrip().partition("\n")
-    below = rest.lstrip() if first.strip() == title else ""
-    return SourceDocument(
-        source, title, below if has_word(below) and len(title) <= LONGEST else text
-    )
 
 
 def block_document(
