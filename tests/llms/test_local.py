@@ -598,7 +598,7 @@ def test_a_cache_that_cannot_be_written_is_named(
 
 @pytest.mark.slow
 def test_smollm2_is_converted_exactly_and_ends_its_texts_where_its_file_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """transformers 5.17 reads another end token, and training would learn that one."""
     from gguf import GGUFReader, dequantize
@@ -615,6 +615,7 @@ def test_smollm2_is_converted_exactly_and_ends_its_texts_where_its_file_says(
     with monkeypatch.context() as patch:
         patch.setattr(AutoTokenizer, "from_pretrained", misread)
         weights._convert(packaged.file, tmp_path)
+    assert "it/s" not in capfd.readouterr().err, "a library's progress bar"
     tokenizer = read(tmp_path)
     assert tokenizer.eos_token == "<|im_end|>" != tokenizer.pad_token and tokenizer.chat_template
     tensors = {tensor.name: tensor for tensor in GGUFReader(packaged.file).tensors}

@@ -65,6 +65,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any
             answerer="openai:test",
             base_url=model.url,
             top_k=1,
+            loop="paper",
         ).changed()
 
 

@@ -200,7 +200,10 @@ def _convert(file: Path, folder: Path) -> None:
     require("gguf", extra="local")
     require("accelerate", extra="local")
     transformers = require("transformers", extra="local")
-    with _alone:
+    # Its reader of GGUF files has a progress bar that its own switch does not turn off.
+    reader: Any = require("transformers.modeling_gguf_pytorch_utils", extra="local")
+    reader.tqdm = require("transformers.utils.logging", extra="local").tqdm
+    with reading_weights():
         source: dict[str, Any] = {"gguf_file": file.name}
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **source)
         # The file pads with the end-of-turn token, which training would then mask out.
@@ -215,6 +218,5 @@ def _convert(file: Path, folder: Path) -> None:
         del model.config.quantization_config
         model.hf_quantizer = None
         model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
-        with reading_weights():
-            model.save_pretrained(folder)
+        model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
