@@ -11,22 +11,25 @@ from ras_flow.formats.tokens import tokenize
 from ras_flow.formats.triples import Spo
 
 _WORD = re.compile(r"\S+")
+_SHORT = 3
 _ENDING = 2
 """Letters by which a word's form may differ: "Norwegians", "Berlins"."""
 
 
 def is_stated(spo: Spo, title: str, text: str) -> bool:
-    """Tell whether names and numbers of subject and object stand in a passage, and any word does.
+    """Tell whether names and numbers of subject and object stand in a passage.
 
-    A name is a word with a capital or a digit; scripts without capitals have none, so that there
-    one word of each has to stand.
+    A name is a word with a capital or a digit. Without one, as in scripts without capitals, half of
+    the longer words must stand.
     """
     words = _words(f"{title} {text}")
     parts = [part for part in (spo[0], spo[2]) if not is_pronoun(part)]
     names = [term for part in parts for term in _names(part)]
-    if not all(_stands(term, words) for term in names):
-        return False
-    return bool(names) or any(_stands(term, words) for part in parts for term in tokenize(part))
+    if names:
+        return all(_stands(term, words) for term in names)
+    terms = [term for part in parts for term in tokenize(part)]
+    terms = [term for term in terms if len(term) > _SHORT or not term.isascii()] or terms
+    return 2 * sum(_stands(term, words) for term in terms) >= max(len(terms), 1)
 
 
 def _names(part: str) -> Iterable[str]:
