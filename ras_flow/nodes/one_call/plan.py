@@ -10,7 +10,7 @@ from ras_flow.events import plan_event
 from ras_flow.nodes.one_call.reading import read_hop, unread
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
-from ras_flow.routing import first_plan, held_step, pending_plan
+from ras_flow.routing import first_plan, held_step, may_retrieve, pending_plan
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, PlanLabel, Step
 from ras_flow.state.usage import Cost
@@ -36,7 +36,8 @@ async def plan(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> di
             cost = Cost("reader", f"plan:{len(state['plans'])}")
             new = unread(state) if rejected else []
             problem = rejected.get("problem") if rejected else None
-            read = await read_hop(state, context, parts, cost, new=new, problem=problem)
+            last = not may_retrieve(state, context)
+            read = await read_hop(state, context, parts, cost, new=new, last=last, problem=problem)
             step = read.step(state, context, state["triples"])
             update = {"step": step, "usage": cost.usage(), **warn(runtime, *read.warnings)}
         record = _planned(state, step)
