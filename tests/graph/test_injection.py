@@ -57,7 +57,7 @@ def serve(order: str | None) -> OpenAIServer:
         assert system == (extractor.JSON_INSTRUCTION if by_schema else extractor.INSTRUCTION)
         title = text.partition("\n")[0].removeprefix("Title: ")
         if title != "Evil" or order is None:
-            written = TRIPLES.get(title, "")
+            written = TRIPLES.get(title, "[]")
             return Answer(as_json(written) if by_schema else written)
         fields = (order, "is", "boss"), ("Evil", order, "boss"), ("Evil", "says", order)
         return Answer(as_json(order, *fields) if by_schema else order)
@@ -98,8 +98,8 @@ async def test_orders_in_a_passage_change_nothing_but_its_own_triples(
     )  # fmt: skip
     calm, attacked = await run(None, context), await run(ORDERS[name], context)
     assert calm["answer"] == attacked["answer"] == "Narvik"
-    for part in ("stop_reason", "warnings"):
-        assert attacked[part] == calm[part]
+    assert attacked["stop_reason"] == calm["stop_reason"]
+    assert [it for it in attacked["warnings"] if "'Evil'" not in it] == calm["warnings"] == []
     assert [hop["subquery"] for hop in attacked["hops"]] == [QUESTION, "Where was Mira Lund born?"]
     [evil] = [id for id, passage in attacked["passages"].items() if passage["title"] == "Evil"]
     others = {
