@@ -396,7 +396,7 @@ async def test_a_chat_model_that_is_given_has_the_limits_of_the_graphs_settings(
     slow = FakeListChatModel(responses=["[SUFFICIENT]"], sleep=0.2)
     for timeout, ends in ((0.05, True), (5.0, False)):
         defaults = Context(model_timeout=timeout, max_retries=0, loop="paper")
-        graph = build({**world(planner=slow), "defaults": defaults})
+        graph = build({**world(answerer=slow), "defaults": defaults})
         with pytest.raises(ModelUnavailableError) if ends else nullcontext():
             await graph.ainvoke({"question": QUESTION})
 
