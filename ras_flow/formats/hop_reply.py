@@ -74,7 +74,7 @@ class HopReply:
         facts: Its facts, in their order.
         label: Its step; None where no step is usable.
         subqueries: What to search for, up to three; for SUBQ alone.
-        text: The answer, or what comes nearest to it.
+        text: The answer, or what comes nearest to it; without a step, what stands beside the facts.
         numbers: Passages that the answer rests on.
         raw: The step as it was written.
         problem: Why no step is usable, worded for the model.
@@ -104,9 +104,13 @@ def parse_hop_reply(text: str, searched: Callable[[str], bool] = lambda _: False
     that goes on after it plays its reader. ``searched`` tells whether a subquery was asked before.
     """
     shown = visible(spoken(text))
-    facts, steps = _read_json(shown) or _read_lines(shown)
+    facts, steps, rest = _read_json(shown) or _read_lines(shown)
     unique = {(fact.spo, tuple(fact.numbers)): fact for fact in facts if _is_fact(fact.spo)}
-    return _decide(HopReply(list(unique.values())[:MOST_FACTS]), steps, searched)
+    reply = HopReply(list(unique.values())[:MOST_FACTS])
+    if not steps:
+        said, numbers = cited_numbers(rest)
+        return replace(reply, text=clean_answer(said), numbers=numbers, problem=_NO_STEP)
+    return _decide(reply, steps, searched)
 
 
 def cited_numbers(text: str) -> tuple[str, list[int]]:
@@ -120,8 +124,6 @@ def cited_numbers(text: str) -> tuple[str, list[int]]:
 
 
 def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], bool]) -> HopReply:
-    if not steps:
-        return replace(reply, problem=_NO_STEP)
     label = steps[0].label
     text = "\n".join(steps[0].lines).strip()
     raw = f"[{label.replace('_', ' ')}] {text}".strip()
@@ -149,9 +151,10 @@ def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], b
     return replace(reply, label=label, text=answer, numbers=numbers, raw=raw)
 
 
-def _read_lines(text: str) -> tuple[list[Fact], list[_Step]]:
+def _read_lines(text: str) -> tuple[list[Fact], list[_Step], str]:
     facts: list[Fact] = []
     steps: list[_Step] = []
+    rest: list[str] = []
     for line in text.split("\n"):
         if _FENCE.fullmatch(line):
             continue
@@ -161,7 +164,9 @@ def _read_lines(text: str) -> tuple[list[Fact], list[_Step]]:
             facts += found
         elif steps and _goes_on(steps[-1], line):
             steps[-1].lines.append(line.rstrip())
-    return facts, steps
+        else:
+            rest.append(line)
+    return facts, steps, "\n".join(rest).strip()
 
 
 def _goes_on(step: _Step, line: str) -> bool:
@@ -234,7 +239,7 @@ def _is_fact(spo: Spo) -> bool:
     return fields and tuple(map(str.casefold, spo)) != ("subject", "predicate", "object")
 
 
-def _read_json(text: str) -> tuple[list[Fact], list[_Step]] | None:
+def _read_json(text: str) -> tuple[list[Fact], list[_Step], str] | None:
     """Read the JSON form (:data:`ras_flow.prompts.hop_reader.SCHEMA`), wherever it stands."""
     start = text.find("{")
     if start < 0:
@@ -254,7 +259,7 @@ def _read_json(text: str) -> tuple[list[Fact], list[_Step]] | None:
         if not steps and isinstance(said, str) and said.strip():
             label: StepLabel = "ANSWER" if name == "answer" else "NOT_FOUND"
             steps = [_Step(label, [said], _integers(made.get("passages")))]
-    return facts, steps
+    return facts, steps, ""
 
 
 def _json_fact(item: Any) -> Fact | None:

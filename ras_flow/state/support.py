@@ -30,8 +30,8 @@ SUPPORTED = 0.45
 UNKNOWN = 0.2
 """Below this score a run says that the documents do not say, where it may."""
 
-VERIFIED = 0.3
-"""The same as :data:`SUPPORTED` for facts and passages that the model itself cites."""
+VERIFIED = 0.5
+"""Share of an answer's words that the facts and passages state which the model itself cites."""
 
 MAX_CITATIONS = 8
 
@@ -239,29 +239,34 @@ def _weakest(found: Sequence[_Measured]) -> _Measured:
 def _measure_own(
     answer: str, question: str, units: Sequence[Unit], evidence: Evidence
 ) -> _Measured:
-    """Measure how well the facts and sentences that a model names support its answer."""
+    """Measure how much of an answer, and of what was asked, a model's own citations state.
+
+    A verdict or one of the things compared states nothing by itself: the question's words count.
+    """
     asked, answered = content_words(question), content_words(answer)
-    rest = {word: asked[word] for word in asked.keys() - answered.keys()}
-    wanted = Asked(rest or asked, evidence, english=is_english(question))
+    told = {word: answered[word] for word in answered.keys() - asked.keys()}
+    if _IS_VERDICT.match(answer) or not told:
+        told = {word: asked[word] for word in asked.keys() - answered.keys()} or asked
+    speaks = any(word in unit.said for unit in units for word in asked)
+    if not told or not speaks:
+        return _Measured(0.0)
     chosen: list[Unit] = []
-
-    def best(of: Iterable[Unit]) -> Unit | None:
-        def rank(unit: Unit) -> tuple[float, bool]:
-            return wanted.covered([*chosen, unit]), bool(unit.triple)
-
-        return max(of, key=rank, default=None)
-
-    if not (_IS_VERDICT.match(answer) or answered.keys() <= asked.keys()):
-        for part in _parts(answer, asked, units):
-            stating = best(part.stating(units))
-            if stating is None:
-                return _Measured(0.0)
-            chosen.append(stating)
-    while more := best(units):
-        if chosen and wanted.covered([*chosen, more]) <= wanted.covered(chosen):
+    left = {word for word in told if any(_says(unit, word) for unit in units)}
+    score = len(left) / len(told)
+    while left:
+        best = max(units, key=lambda unit: (sum(_says(unit, word) for word in left), unit.triple))
+        chosen.append(best)
+        left = {word for word in left if not _says(best, word)}
+    wanted = Asked(asked, evidence, english=is_english(question))
+    while more := max(units, key=lambda unit: wanted.covered([*chosen, unit]), default=None):
+        if wanted.covered([*chosen, more]) <= wanted.covered(chosen):
             break
         chosen.append(more)
-    return _Measured(wanted.covered(chosen), chosen[::-1])
+    return _Measured(score, chosen[::-1])
+
+
+def _says(unit: Unit, word: str) -> bool:
+    return word in unit.said or stem(word) in unit.said
 
 
 def _parts(answer: str, asked: Mapping[str, bool], units: Sequence[Unit]) -> list[_Part]:

@@ -70,6 +70,14 @@ async def test_two_hops_take_two_calls_and_cite_what_the_model_names() -> None:
     ]
 
 
+async def test_an_answer_without_any_form_is_not_lost() -> None:
+    graph, model, _ = compiled(lambda _: "Mira Lund designed it [1].")
+    result = await graph.ainvoke({"question": "Who designed the Aurora Bridge?"}, context=TOP1)
+    assert (result["answer"], result["supported"]) == ("Mira Lund designed it", True)
+    assert result["stop_reason"] == "no_progress"
+    assert "no step" in asked(model)[1]
+
+
 async def test_earlier_passages_are_read_as_notes_and_each_prompt_begins_as_the_last() -> None:
     graph, model, _ = compiled()
     await graph.ainvoke({"question": QUESTION}, context=TOP1)

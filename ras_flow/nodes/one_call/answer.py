@@ -26,7 +26,8 @@ async def answer(
 ) -> dict[str, Any]:
     """Answer, cite what the model named by number, and say why the run stopped.
 
-    A step that gives up is taken only if it saw the run's best passages in full.
+    A step that gives up is taken only if it saw the run's best passages in full. Where a model keeps
+    to no form at all, what it wrote beside its facts is its answer.
     """
     if not state["hops"]:
         return await answer_from_memory(state, runtime, parts, stop=stop)
@@ -52,9 +53,9 @@ def _judge(
 ) -> Verdict:
     """Check the passages that the model names; those of what comes nearest support no answer."""
     verdict = verify(step["answer"], question, triples, passages, cited=step["cites"])
-    if step["label"] == "ANSWER":
-        return verdict
-    return verdict._replace(supported=False, support=NOT_FOUND)
+    if step["label"] == "NOT_FOUND":
+        return verdict._replace(supported=False, support=NOT_FOUND)
+    return verdict
 
 
 def _ends(step: Step) -> bool:
