@@ -26,7 +26,7 @@ async def answer(
 ) -> dict[str, Any]:
     """Answer, cite what the model named by number, and say why the run stopped.
 
-    A step that gives up is taken only if it saw the run's best passages in full. Where a model keeps
+    A step that gives up is taken only if it saw the run's best passages in full. If the model keeps
     to no form at all, what it wrote beside its facts is its answer.
     """
     if not state["hops"]:
