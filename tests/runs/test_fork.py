@@ -146,7 +146,7 @@ async def test_every_step_can_be_replayed(saver: Any) -> None:
         assert branch(new, number)["forked_from"] == {"branch": 1, "step": number - 2}
         assert told(new, number)[number - 1] == "replay"
         old = new
-    with pytest.raises(RunError, match="nothing to replay"):
+    with pytest.raises(RunError, match="left to replay"):
         await events(runs.fork("a", branch(old, 1)["steps"][-1]))
     assert await runs.document("a") == old
 

@@ -90,7 +90,7 @@ def test_a_comparison_is_printed_as_json(out: Path) -> None:
     [flip] = bridges["gained"]
     assert (flip["first"]["id"], flip["second"]["id"]) == ("born", "born")
     sides = [flip[side]["outcome"]["answer"] for side in ("first", "second")]
-    assert sides == ["unknown", "Narvik"]
+    assert sides == ["elsewhere", "Narvik"]
     assert flip["first"]["error_class"] == "from_memory" and flip["parted"]
     assert [flip["second"]["id"] for flip in towns["gained"]] == ["country"]
 
