@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -12,12 +13,13 @@ from langgraph.types import Command, interrupt
 
 from ras_flow import Context
 from ras_flow.errors import RunError
+from ras_flow.runs.local import LocalThreads
 from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
 from ras_flow.runs.threads import Saved
 from ras_flow.runs.timeline import build_document
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES
+from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, build, world
 from tests.runs.stories import (
     BIRTH,
     TOP1,
@@ -247,3 +249,19 @@ def test_thousands_of_triples_and_many_branches_take_no_time() -> None:
     assert process_time() - began < 10
     assert [len(way["steps"]) for way in document["branches"]] == [30, 60]
     assert len(document["evidence"]) == 2000
+
+
+async def test_a_step_that_costs_what_it_cost_before_an_edit_has_its_cost(memory: Any) -> None:
+    await asked(memory)
+    history = await LocalThreads(build(world([]), checkpointer=memory)).history("a")
+    last = history[-1]
+    edit = replace(
+        last, checkpoint=f"{last.checkpoint}1", parent=last.checkpoint, step=last.step + 1
+    )
+    edit = replace(edit, source="update", next=("answer",))
+    again = replace(last, checkpoint=f"{last.checkpoint}2", parent=edit.checkpoint)
+    again = replace(again, step=edit.step + 1)
+    document = build_document("a", [*history, edit, again])
+    assert told(document, 2)[-2:] == ["edit", "answer"]
+    cost = steps(document, 2)[-1]["usage"]
+    assert cost is not None and (cost["role"], cost["calls"]) == ("answerer", 1)

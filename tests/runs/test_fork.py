@@ -306,3 +306,7 @@ async def test_the_last_step_is_edited_and_answered_again(memory: Any) -> None:
     assert told(document, 2) == [*WHOLE, "edit", "answer"]
     assert branch(document, 2)["answer"] == "Bodø"
     assert branch(document, 2)["forked_from"] == {"branch": 1, "step": 11}
+    last = branch(document, 1)["steps"][-1]
+    await cut_off(runs_with(memory, [], answerer=ScriptedAnswerer(down)).fork("a", last, drop()))
+    state = (await runs_with(memory, []).get("a")).state
+    assert (state["answer"], state["stop_reason"]) == ("", None), "not those of before the edit"
