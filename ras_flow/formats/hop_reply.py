@@ -46,6 +46,7 @@ _SENTENCE = re.compile(r"[^.!?\n]*\.")
 _LEADING = re.compile(rf"^\s*(?:[-*•>]\s+)?(?:\d{{1,2}}[.)]\s+)?[\[［【]({_NUMBERS})[\]］】]\s*")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
+_SPACED_BAR = re.compile(r"\s+[|｜]\s+")  # A "|" in a name has no spaces around it.
 _BAR = re.compile(r"\s*[|｜]\s*")
 _NEXT = re.compile(r"(?<=[\]］】)])\s*[;；]\s*")
 """What parts the facts of one subject, each of which ends with its passages' numbers."""
@@ -201,7 +202,9 @@ def _facts_of(line: str) -> Iterator[Fact]:
     subject = ""
     for piece in _NEXT.split(line):
         rest, numbers = _numbers_at_end(piece)
-        fields = _BAR.split(_unwrapped(rest))
+        bare = _unwrapped(rest)
+        spaced = _SPACED_BAR.split(bare)
+        fields = spaced if len(spaced) > 1 + (not subject) else _BAR.split(bare)
         if len(fields) == 2 and subject:
             fields = [subject, *fields]
         if len(fields) < 3:

@@ -114,6 +114,11 @@ def test_a_reply_without_a_usable_step_says_why(text: str) -> None:
     assert read.label is None and read.problem
 
 
+def test_a_bar_within_a_name_is_part_of_it() -> None:
+    assert spos("int|None | is a | type|union [1]") == [("int|None", "is a", "type|union")]
+    assert spos("A|b|C [1]") == [("A", "b", "C")]
+
+
 def test_facts_of_one_subject_may_share_a_line() -> None:
     read = parse_hop_reply("A B | born in | C [1]; knew | D | E, F [2, 4-5]; wrote | G [1]")
     assert [fact.spo for fact in read.facts] == [
