@@ -134,9 +134,10 @@ def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], b
             if step.label != label:
                 break
             chosen.append(clean_subquery(" ".join(step.lines)))
-        usable = {normalize_question(one): one for one in reversed(chosen) if is_askable(one)}
-        new = [one for one in chosen if one in usable.values() and not searched(one)]
-        new = new[:MOST_SUBQUERIES]
+        usable: dict[str, str] = {}
+        for one in filter(is_askable, chosen):
+            usable.setdefault(normalize_question(one), one)
+        new = [one for one in usable.values() if not searched(one)][:MOST_SUBQUERIES]
         raw = "\n".join(f"[SUBQ] {one[:MAX_SUBQUERY]}" for one in chosen[:MOST_SUBQUERIES])
         if new:
             return replace(reply, label=label, subqueries=new, raw=raw)
