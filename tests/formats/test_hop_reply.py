@@ -69,7 +69,11 @@ def test_facts_and_answer_are_read_in_every_form(text: str) -> None:
             "SUBQ",
             ["When did A die?", "When did B die?"],
         ),
-        ("[SUBQ] a b\n[SUBQ] a b\n[SUBQ] A b?\n[SUBQ] c\n[SUBQ] d\n[SUBQ] e", "SUBQ", ["a b", "c", "d"]),
+        (
+            "[SUBQ] a b\n[SUBQ] a b\n[SUBQ] A b?\n[SUBQ] c\n[SUBQ] d\n[SUBQ] e",
+            "SUBQ",
+            ["a b", "c", "d"],
+        ),
         ("[SUBQ]\nWho owns it?", "SUBQ", ["Who owns it?"]),
         (
             "1. SUBQ 1: Who owns it?\n2. SUBQ 2: Who was it?",
