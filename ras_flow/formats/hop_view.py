@@ -23,6 +23,7 @@ AGAIN = "Passages of earlier searches again:\n"
 LAST = "No further search can be made: write [ANSWER], or [NOT FOUND]."
 NOTHING = "(nothing found)\n"
 KNOWN = "(only passages that were shown before)\n"
+UNNOTED = "(nothing noted)\n"
 
 
 def format_hop(
@@ -38,7 +39,6 @@ def format_hop(
         Question: <question>
         Search: <subquery>
         <subject> | <predicate> | <object> [1]; <predicate> | <object> [2]
-        (nothing noted from: 3 <title>)
         Search: <subquery>
         4 [<title>] <text>
 
@@ -128,11 +128,8 @@ def _search(search: SearchSeen, numbers: Mapping[str, int]) -> str:
         said = f"{clean_field(fact['predicate'])} | {clean_field(fact['object'])}{stated}"
         by_subject.setdefault(clean_field(fact["subject"]), []).append(said)
     lines += [f"{subject} | {'; '.join(said)}\n" for subject, said in by_subject.items()]
-    if search.unnoted:
-        titles = ", ".join(f"{number} {title}" for number, title in search.unnoted.items())
-        lines.append(f"(nothing noted from: {titles})\n")
-    elif not (search.shown or search.facts):
-        lines.append(KNOWN if search.known else NOTHING)
+    if not (search.shown or search.facts):
+        lines.append(UNNOTED if search.unnoted else KNOWN if search.known else NOTHING)
     return "".join(lines)
 
 

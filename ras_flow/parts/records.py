@@ -141,14 +141,14 @@ class SearchSeen:
         subquery: What was searched for; each line on its own.
         facts: What was noted from its passages.
         shown: Its passages that are shown in full, by number.
-        unnoted: Titles of those of which nothing was noted, by number; they are not shown.
+        unnoted: It found passages of which nothing was noted, and which are not shown again.
         known: It found passages, all of them shown before.
     """
 
     subquery: str
     facts: Sequence[Triple] = ()
     shown: Mapping[int, Passage] | None = None
-    unnoted: Mapping[int, str] | None = None
+    unnoted: bool = False
     known: bool = False
 
 

@@ -69,7 +69,6 @@ EXAMPLES: list[tuple[str, str]] = [
         "Question: Which river flows through the town where Clara Novak was born?\n"
         "Search: Which river flows through the town where Clara Novak was born?\n"
         "Clara Novak | born in | Lindau [1]; profession | violinist [1]\n"
-        "(nothing noted from: 2 Aach Valley)\n"
         "Search: Which river flows through Lindau?\n"
         "3 [Lindau] Lindau is a town in Germany on the River Aach.\n"
         "4 [Lake Aach] Lake Aach is a lake in Norway.",

@@ -15,7 +15,7 @@ from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import get_task
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import found_only_known, stated_in
-from ras_flow.state.schema import Hop, Passage, Step, Triple, name_of
+from ras_flow.state.schema import Hop, Passage, Step, Triple
 from ras_flow.state.usage import Cost
 
 DEFAULT_TASK = "qa"
@@ -132,11 +132,7 @@ def _searches(
                     if context.reads != "passages" or not triple["passages"]
                 ],
                 shown={numbers[id]: passages[id] for id in full},
-                unnoted={
-                    numbers[id]: name_of(passages[id])
-                    for id in own
-                    if id not in noted and id not in full
-                },
+                unnoted=any(id not in noted and id not in full for id in own),
                 known=found_only_known(hop),
             )
         )
