@@ -27,7 +27,7 @@ def documents() -> Iterator[SourceDocument]:
 
 async def demo_index(encoder: SentenceEncoder | None) -> Path:
     """Return the folder of the demo index."""
-    corpus = list(documents())
+    corpus = await asyncio.to_thread(lambda: list(documents()))
     hashes = "".join(document.content_hash for document in corpus)
     name = f"demo:{sha256(hashes.encode()).hexdigest()}"
     path = await asyncio.to_thread(cached_index_path, name, encoder)

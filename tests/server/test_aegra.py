@@ -85,6 +85,7 @@ def settings(model: Model, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         answerer="openai:test",
         base_url=model.url,
         top_k=1,
+        loop="paper",
     ).changed()
 
 
