@@ -8,7 +8,6 @@ from hashlib import sha256
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.plan import is_askable
-from ras_flow.state.kg import triple_id
 from ras_flow.training.data.records import Record
 from ras_flow.training.splits import Split
 
@@ -17,8 +16,8 @@ def input_key(record: Record) -> str:
     """Name what the model reads, in normalised form."""
     parts = [record["task"], record.get("instruction", ""), normalize_question(record["question"])]
     for link in record["chain"]:
-        triples = {triple_id(*triple) for triple in link["triples"]}
-        parts += [normalize_question(link["subquery"]), " ".join(sorted(triples))]
+        triples = {tuple(map(normalize_name, triple)) for triple in link["triples"]}
+        parts += [normalize_question(link["subquery"]), repr(sorted(triples))]
         parts += sorted(" ".join(passage) for passage in link.get("passages", ()))
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 

@@ -101,7 +101,7 @@ async def test_graphs_are_refined_as_in_a_run(tmp_path: Path) -> None:
         if not str(body["messages"][0]["content"]).startswith("Turn the text"):
             return reply(body)
         if "Novak" not in last_message(body):
-            return Answer("(S> Town1| P> lies on| O> River1), (S> Town1| P> is| O> town1)")
+            return Answer("(S> Town1| P> lies on| O> River1), (S> Town1| P> is| O> the Town1)")
         return Answer("(S> She| P> was born in| O> Town1)")
 
     said = ["Person1 Novak is a singer.", " She was born in Town1."]
