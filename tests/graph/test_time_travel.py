@@ -148,7 +148,7 @@ async def test_a_model_that_cannot_be_set_up_is_told_before_any_is_asked(
 @pytest.mark.parametrize("name", ["index", "encoder", "planner"])
 async def test_a_name_that_no_file_can_have_is_told(name: str) -> None:
     graph = build(world() | dict.fromkeys(("retriever", "encoder", "planner")))
-    settings = {name: "local:" * (name == "planner") + "x" * 3_000}
+    settings = {"index": "demo", name: "local:" * (name == "planner") + "x" * 3_000}
     with pytest.raises(ConfigurationError, match=r"The path 'x{200}' cannot be used"):
         await graph.ainvoke({"question": QUESTION}, context=Context.from_mapping(settings))
 

@@ -181,10 +181,12 @@ async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Pa
     await ask(systems, tmp_path, world, parts=replace(world.parts, planner=Planner([])))
     found = {row.id: row.measures for row in rows_of(tmp_path, "ras")}
     assert found["born"]["recall"] > 0
-    nothing = dict.fromkeys(("recall", "all_support", "recall_first_hop", "gold_cited"), 0.0)
+    names = ("recall", "all_support", "recall_first_hop", "gold_cited", "support")
+    nothing = dict.fromkeys(names, 0.0)
     assert found["country"] == found["harbour"] == nothing
     for system in ("ras_no_retrieval", "direct"):
-        assert not any(row.measures for row in rows_of(tmp_path, system)), "it never searches"
+        measured = [row.measures for row in rows_of(tmp_path, system)]
+        assert measured and all(one == {"support": 0.0} for one in measured), "it never searches"
 
 
 async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
