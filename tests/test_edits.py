@@ -185,8 +185,8 @@ def test_triples_that_a_person_added_outlive_every_passage() -> None:
 def test_an_added_triple_is_cleaned_and_keyed_as_extracted_ones_are() -> None:
     add = {"op": "add_triple", "subject": " Mira|Lund, ", "predicate": "job", "object": "engineer"}
     after, _ = edited([{**add, "passages": ["q"]}], "plan")
-    assert after["triples"][triple_id("Mira/Lund", "job", "engineer")] == triple(
-        "Mira/Lund", "job", "engineer", "q"
+    assert after["triples"][triple_id("Mira|Lund", "job", "engineer")] == triple(
+        "Mira|Lund", "job", "engineer", "q"
     )
     longest = {**EDITS[1], "object": "x" * 300}
     after, _ = edited([longest], "plan")

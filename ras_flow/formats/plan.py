@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ras_flow.errors import InputError
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import has_word
-from ras_flow.state.schema import PlanLabel
+
+if TYPE_CHECKING:
+    from ras_flow.state.schema import PlanLabel
 
 MAX_SUBQUERY = 400
 """Characters; a longer subquery is a model that rambles."""

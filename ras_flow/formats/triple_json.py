@@ -23,6 +23,9 @@ COLUMNS = {
 LONGEST = 100_000
 """Characters of an output that are read; models write far less about one part of a passage."""
 
+_MOST_WASTED = 10 * LONGEST
+"""Characters read again and again because what holds them is broken: bounds the time it takes."""
+
 Fields = tuple[str, str, str]
 
 
@@ -48,13 +51,16 @@ def read_whole_json(text: str) -> list[tuple[str, Fields | None]]:
 def read_json(text: str) -> Iterator[tuple[str, Fields | None]]:
     """Read the objects and lists in a text; yield each with its triple, or None."""
     text = text[:LONGEST]
-    at = end = 0
-    while opening := _OPENING.search(text, at):
+    at = end = wasted = 0
+    while wasted < _MOST_WASTED and (opening := _OPENING.search(text, at)):
         try:
             value, at = _DECODER.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError as error:
             at = opening.end()
+            wasted += error.pos - opening.start()
             continue
+        except RecursionError:  # Far deeper than triples: a model repeats itself.
+            break
         yield from _pieces(value)
         end = at
     if "{" in text[end:]:

@@ -70,6 +70,8 @@ class LocalThreads:
 
     async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
         """Return id and time of the last question of every run, or of one, newest first."""
+        if run_id is not None and UNSTORABLE.search(run_id):
+            return []
         where = None if run_id is None else _config(run_id)
         asked: dict[str, tuple[str, str]] = {}
         unnamed = ("", "")

@@ -36,7 +36,8 @@ def served(kind: str) -> Iterator[tuple[BaseChatModel, list[Any]]]:
         "openai": OpenAIServer,
         "anthropic": AnthropicServer,
     }
-    with servers[kind]([Answer("Narvik", match="")]) as server:
+    script = [Answer("No facts.", match="^Title:"), Answer("Narvik", match="")]
+    with servers[kind](script) as server:
         settings: dict[str, Any] = {"base_url": server.url, "api_key": "x", "max_retries": 0}
         yield init_chat_model("m", model_provider=kind, **settings), server.requests
 
