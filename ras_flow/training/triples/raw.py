@@ -58,7 +58,11 @@ async def extract_raw(
     cache: CallCache | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Raw]:
-    """Extract passages, except those that the cache has; failures are not kept."""
+    """Extract passages, except those that the cache has.
+
+    What the model wrote is kept even if it cannot be read: that is a result. Other failures are
+    tried again.
+    """
     cache = cache or CallCache(None)
     namespace = (*NAMESPACE, sha256(extractor.identity.encode()).hexdigest()[:16])
     wanted = list({passage["id"]: passage for passage in passages}.values())
@@ -81,10 +85,13 @@ async def extract_raw(
     for start in range(0, len(wanted), step):
         some = wanted[start : start + step]
         places = [(namespace, passage["id"]) for passage in some]
-        values = await cache.get_or_make(
-            places, make, lambda value: value["extraction"]["error"] is None
-        )
+        values = await cache.get_or_make(places, make, _is_result)
         for passage, value in zip(some, values, strict=True):
             found[passage["id"]] = _RAW.validate_python(value)
         log(f"{len(found)} of {len(wanted)} texts")
     return found
+
+
+def _is_result(value: Value) -> bool:
+    made = value["extraction"]
+    return made["error"] is None or (made["output_tokens"] > 0 and not made["left"])
