@@ -189,7 +189,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _open_text(path: Path) -> io.TextIOBase:
     """Open a UTF-8 text file, with or without a byte order mark, gzipped if its name ends in .gz.
 
-    What is no UTF-8 is read as half characters, which nothing else is: a file is decoded by blocks
+    What is not UTF-8 is read as half characters, which nothing else is: a file is decoded by blocks
     of many lines, and an error would not tell which of them it is in.
     """
     if path.suffix == ".gz":

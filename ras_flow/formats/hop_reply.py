@@ -120,7 +120,7 @@ def cited_numbers(text: str) -> tuple[str, list[int]]:
     bare = _CITED.sub("", text).strip()
     ending = _ENDING.search(text)
     if ending and "." in text[ending.end(1) :] and _SENTENCE.fullmatch(bare):
-        bare = bare[:-1]  # "River Aach [1]." is no sentence.
+        bare = bare[:-1]  # "River Aach [1]." is not a sentence.
     return bare, list(dict.fromkeys(numbers))
 
 

@@ -55,7 +55,7 @@ def read_rows(text: str, topic: str) -> tuple[list[Spo], str]:
 
 
 def _cells(line: str) -> list[tuple[str, str]] | None:
-    """Return a row's names and values; None for what is no row, or has long values."""
+    """Return a row's names and values; None for other lines and long values."""
     cells: list[tuple[str, str]] = []
     for piece in _MARKER.sub("", line, count=1).split("; "):
         cell = _CELL.fullmatch(piece)
