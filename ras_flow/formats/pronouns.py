@@ -74,7 +74,7 @@ def means_title(name: str, title: str, text: str, *, as_object: bool = False) ->
 
 
 def means_nothing(name: str) -> bool:
-    """Tell whether a name says that there is none, as "unknown", "N/A" and "-" do."""
+    """Tell whether a name stands for nothing, as "unknown", "N/A" and "-" do."""
     words = normalize_name(name)
     return not name.strip(_NO_VALUE) or words in _NOTHING or bool(_NOTHING_SAID.fullmatch(words))
 

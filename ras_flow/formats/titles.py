@@ -39,8 +39,8 @@ def qualifier(title: str) -> str:
 def speaks_of(text: str, title: str) -> bool:
     """Tell whether a title is a name, and a text speaks of what it names.
 
-    A file's name ("notes", "Annual Report") is no such name, unless the text itself opens with it
-    or writes it with its capitals. Of a longer name a part is enough, as "Aalto", that is written
+    A file's name ("notes", "Annual Report") counts only if the text itself opens with it or writes
+    it with its capitals. Of a longer name a part is enough, as "Aalto", that is written
     with a capital within a sentence, or that is its last word.
     """
     name = short_title(title)

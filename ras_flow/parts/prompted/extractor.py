@@ -167,7 +167,7 @@ class PromptedExtractor:
 
 
 def _problem(said: str, unread: Sequence[str], truncated: bool) -> str | None:
-    """Return why a reply without triples is a failure; None if it says that there are none."""
+    """Return why a reply without triples is a failure; None if it says that it found no facts."""
     if said.strip():
         return f"The model wrote no triples: {plain(said)[:80]!r}." if unread else None
     limit = "came to its limit of new tokens before it wrote" if truncated else "did not write"

@@ -71,7 +71,7 @@ async def test_all_answers_are_judged_together_once_they_are_there(
     await run(tmp_path, world, benchmarks={"small": table})
     assert json.loads(path.read_text())["small/ras"] == {"share_of_narvik": 1 / 3}
     assert world.calls == []
-    # Scores of all answers are no scores of others.
+    # Scores of all answers together belong to no single one.
     await run(tmp_path, world, benchmarks={"small": {**table, "corpus_metrics": False}})
     assert not path.exists()
 
