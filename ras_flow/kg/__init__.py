@@ -1,0 +1,1 @@
+"""Knowledge graphs that exist: reading, storing, linking and searching them."""

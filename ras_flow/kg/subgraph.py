@@ -1,0 +1,95 @@
+"""The part of a knowledge graph that may answer a question, as retrievers and chains take it.
+
+It stands alone: everything that reads a subgraph, from distance encodings to evaluation, works
+without the store that it was cut from. Triples are positions in ``entities`` and ``relations``:
+
+    graph = Subgraph.of([("Ada", "wrote", "Notes"), ("Notes", "about", "Engine")], ["Ada"])
+    graph.triples          # [[0, 0, 1], [1, 1, 2]]
+    graph.topics           # [0]
+    graph.fact(1)          # ("Notes", "about", "Engine")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ras_flow.errors import InputError
+from ras_flow.formats.triples import Spo
+from ras_flow.kg.names import NAMELESS, is_nameless
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """Triples around the entities of a question.
+
+    Attributes:
+        entities: Names, each only once; a node without a name has its id here.
+        ids: What the graph calls the entities, in the same order.
+        named: Whether each has a name; of others the text says nothing, so that encoders share one
+            vector among them and people see ``·``.
+        relations: What the graph calls its relations, each only once.
+        triples: Rows of head, relation and tail, each row only once. Parallel relations between
+            two entities are rows of their own.
+        topics: Positions of the question's entities, in the order in which they were linked. An
+            entity without triples is here too.
+        cut: Number of edges that were left out at a limit.
+    """
+
+    entities: list[str]
+    ids: list[str]
+    named: npt.NDArray[np.bool_]
+    relations: list[str]
+    triples: npt.NDArray[np.int64]
+    topics: npt.NDArray[np.int64]
+    cut: int = 0
+
+    @classmethod
+    def of(cls, triples: Iterable[Spo], topics: Iterable[str] = ()) -> Subgraph:
+        """Make a subgraph of a data set's triples, whose names are their own ids.
+
+        Args:
+            triples: Subject, predicate and object; repeated ones count once.
+            topics: Names of the question's entities; one that no triple has is added.
+
+        Returns:
+            The subgraph; entities and relations have the order in which they first occur.
+
+        Raises:
+            InputError: A name is empty.
+        """
+        entities: dict[str, int] = {}
+        relations: dict[str, int] = {}
+        rows: dict[tuple[int, int, int], None] = {}
+        for head, relation, tail in triples:
+            at = entities.setdefault(head, len(entities))
+            by = relations.setdefault(relation, len(relations))
+            rows[at, by, entities.setdefault(tail, len(entities))] = None
+        starts = dict.fromkeys(entities.setdefault(name, len(entities)) for name in topics)
+        if "" in entities or "" in relations:
+            raise InputError("A triple or topic of the subgraph has an empty name: leave it out.")
+        ids = list(entities)
+        return cls(
+            entities=ids,
+            ids=list(ids),
+            named=np.array([not is_nameless(id) for id in ids], dtype=bool),
+            relations=list(relations),
+            triples=np.array(list(rows), dtype=np.int64).reshape(-1, 3),
+            topics=np.array(list(starts), dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of triples."""
+        return len(self.triples)
+
+    def label(self, entity: int) -> str:
+        """Return an entity's name as people and models read it: ``·`` for one without a name."""
+        return self.entities[entity] if self.named[entity] else NAMELESS
+
+    def fact(self, triple: int) -> Spo:
+        """Return a triple's subject, predicate and object, where each name is one entity's."""
+        head, relation, tail = self.triples[triple]
+        return self.entities[head], self.relations[relation], self.entities[tail]
