@@ -11,6 +11,7 @@ from ras_flow.parts.protocols import (
     Planner,
     Retriever,
     SentenceEncoder,
+    TripleRetriever,
     reading_of,
 )
 from ras_flow.parts.records import (
@@ -18,6 +19,7 @@ from ras_flow.parts.records import (
     AttributedGraph,
     ChainLink,
     Extraction,
+    FoundTriples,
     Generation,
     HopRequest,
     Message,
@@ -25,6 +27,8 @@ from ras_flow.parts.records import (
     Reading,
     Reply,
     ScoredPassage,
+    ScoredTriple,
+    TripleQuery,
 )
 
 __all__ = [
@@ -34,6 +38,7 @@ __all__ = [
     "ChainLink",
     "Extraction",
     "Extractor",
+    "FoundTriples",
     "Generation",
     "HopReader",
     "HopRequest",
@@ -45,6 +50,9 @@ __all__ = [
     "Reply",
     "Retriever",
     "ScoredPassage",
+    "ScoredTriple",
     "SentenceEncoder",
+    "TripleQuery",
+    "TripleRetriever",
     "reading_of",
 ]

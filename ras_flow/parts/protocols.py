@@ -14,6 +14,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.parts.records import (
     AnswerRequest,
     Extraction,
+    FoundTriples,
     Generation,
     HopRequest,
     Message,
@@ -21,6 +22,7 @@ from ras_flow.parts.records import (
     Reading,
     Reply,
     ScoredPassage,
+    TripleQuery,
 )
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Passage
@@ -92,6 +94,28 @@ class Retriever(Protocol):
 
         Returns:
             One list a query, in order: its passages, best first, none twice.
+
+        Raises:
+            RasFlowError: Nothing can be searched; the run fails, and can be resumed.
+        """
+        ...
+
+
+class TripleRetriever(Protocol):
+    """T²RAG's algorithm 2: passages by the triples that they state."""
+
+    identity: str
+    """Names the retriever and what it searches."""
+
+    async def find(self, queries: Sequence[TripleQuery], k: int) -> FoundTriples:
+        """Find the propositions nearest to any query, until they lead to k passages.
+
+        Args:
+            queries: What is known, one text a clue.
+            k: Passages at most, for all queries together.
+
+        Returns:
+            Passages and propositions, best first.
 
         Raises:
             RasFlowError: Nothing can be searched; the run fails, and can be resumed.
