@@ -225,6 +225,48 @@ class Extraction:
     left: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class TripleQuery:
+    """What is searched for among propositions.
+
+    Attributes:
+        text: The known parts of a triple, or a question.
+        skip: Ids of passages that do not count for this query: it has read them already.
+    """
+
+    text: str
+    skip: frozenset[str] = frozenset()
+
+
+class ScoredTriple(NamedTuple):
+    """A retrieved triple with those of the found passages that state it.
+
+    ``query`` is the position of the query that it is nearest to, ``score`` how near it is.
+    """
+
+    triple: Triple
+    score: float
+    query: int
+
+
+@dataclass(frozen=True)
+class FoundTriples:
+    """What a search of propositions found.
+
+    Attributes:
+        passages: Passages in the order in which the propositions lead to them, each with the score
+            of the first proposition that it states.
+        triples: The propositions that lead to these passages, best first.
+        extractions: What the search extracted, for its costs.
+        warnings: What the caller should be told.
+    """
+
+    passages: list[ScoredPassage] = field(default_factory=list)
+    triples: list[ScoredTriple] = field(default_factory=list)
+    extractions: list[Extraction] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """How much a planner or answerer reads best: what holds where a run does not say.
