@@ -90,6 +90,7 @@ class GraphTriple(TypedDict):
     predicate: str
     object: str
     passages: list[str]
+    ids: NotRequired[list[str]]
 
 
 class GraphEvent(TypedDict):

@@ -39,6 +39,6 @@ async def merge_graph(
 
 
 def _merge(state: RunState) -> tuple[dict[str, Triple], GraphEvent]:
-    delta = to_new_triples(state["extracted"])
+    delta = to_new_triples(state["extracted"], state["passages"])
     known = state["triples"]
     return delta, graph_event(len(state["hops"]) - 1, known, merge_triples(known, delta))

@@ -28,6 +28,8 @@ from ras_flow.triples.cache import TripleCache
 async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
     """Extract every passage of the last hop that no earlier hop has read.
 
+    A page of a knowledge graph states its triples itself: no model is asked, and nothing refined.
+
     A batch's triples are put into the store as soon as they are there, so that a run that is
     killed here asks for none of them again. The store keeps them as extracted; what enters the
     graph is refined by :mod:`ras_flow.formats.quality`.
@@ -36,11 +38,16 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
     seen = {passage for each in earlier for passage in read_in(each)}
     new = [_passage(state, id) for id in hop["passages"] if id not in seen]
     context = parts.context(state, runtime)
-    extractor = await parts.get_extractor(context)
     keeps_text = parts.keeps_text(context)
-    cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
     cost = Cost("extractor", f"to_triples:{hop['index']}")
-    known, fresh = await _extract(new, extractor, cache)
+    stated = pages_triples(new)
+    texts = [passage for passage in new if "triples" not in passage]
+    known: dict[str, Extraction] = {}
+    fresh: dict[str, Extraction] = {}
+    if texts:
+        extractor = await parts.get_extractor(context)
+        cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
+        known, fresh = await _extract(texts, extractor, cache)
     warnings = [
         f"{'Not all' if made.triples else 'No'} triples from passage "
         f"{name_of(state['passages'][id])!r}: {scrub(made.error)}"
@@ -52,30 +59,40 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
         cost.add(made, made.calls)
     made_of = known | fresh
     found = sum(len(made.triples) for made in made_of.values())
-    refined = await off_loop(found, _refine, new, made_of)
+    refined = await off_loop(found, _refine, texts, made_of)
     dropped = Counter(unreadable=sum(len(made.dropped) for made in fresh.values()))
     for kept in refined.values():
         dropped.update(kept.left_out)
+    extracted = [
+        Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
+        for id, kept in refined.items()
+    ]
+    extracted += stated
     runtime.stream_writer(
         ExtractedEvent(
             type="extracted",
             hop=hop["index"],
             passages=len(new),
             cached=len(known),
-            triples=sum(len(kept.triples) for kept in refined.values()),
+            triples=sum(len(one["triples"]) for one in extracted),
             dropped=dropped.total(),
             reasons=dict(+dropped),
         )
     )
-    extracted = [
-        Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
-        for id, kept in refined.items()
-    ]
     update = {"extracted": extracted, "usage": cost.usage(), **warned}
     failed = [id for id, made in fresh.items() if made.error is not None and not made.triples]
     if failed != hop.get("failed", []):
         update["hops"] = [{"index": hop["index"], "failed": failed}]
     return update
+
+
+def pages_triples(passages: Sequence[Passage]) -> list[Extracted]:
+    """Return what the pages of knowledge graphs among passages state, as they state it."""
+    return [
+        Extracted(passage=passage["id"], triples=passage["triples"])
+        for passage in passages
+        if "triples" in passage
+    ]
 
 
 async def _extract(

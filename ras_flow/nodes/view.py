@@ -64,7 +64,8 @@ def passages_read(
 ) -> list[list[Passage]]:
     """Return the passages of each hop that are read as text, best first.
 
-    A planner (``answerer`` is None) reads triples alone, unless passages are kept as text.
+    A planner (``answerer`` is None) reads triples alone, unless passages are kept as text. What a
+    page of a knowledge graph states is read as triples.
     """
     most: int | None = context.answer_passages
     if parts.keeps_text(context):
@@ -73,10 +74,8 @@ def passages_read(
         most = 0
     elif most is None:
         most = reading_of(answerer).answer_passages
-    passages = state["passages"]
-    return [
-        [passages[id] for id in hop["passages"] if id in passages][:most] for hop in state["hops"]
-    ]
+    texts = {id: one for id, one in state["passages"].items() if "triples" not in one}
+    return [[texts[id] for id in hop["passages"] if id in texts][:most] for hop in state["hops"]]
 
 
 def _chain(

@@ -25,11 +25,13 @@ from ras_flow.parts.records import (
     TripleQuery,
 )
 from ras_flow.settings.context import Context
-from ras_flow.state.schema import Passage
+from ras_flow.state.schema import Entity, Passage
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from ras_flow.kg.subgraph import Subgraph
 
 
 class LanguageModel(Protocol):
@@ -250,6 +252,92 @@ class HopReader(Protocol):
 
         Raises:
             RasFlowError: The model does not reply; the run fails, and can be resumed.
+        """
+        ...
+
+
+class Linker(Protocol):
+    """ReG: finds the entities of a knowledge graph that questions are about."""
+
+    async def link(self, questions: Sequence[str]) -> list[list[Entity]]:
+        """Find the entities that questions mention.
+
+        Args:
+            questions: Questions or subqueries.
+
+        Returns:
+            One list a question, in order: its entities, best first; empty where it mentions none.
+        """
+        ...
+
+
+class KnowledgeSource(Linker, Protocol):
+    """ReG: a knowledge graph as a run sees it."""
+
+    identity: str
+    """Names the graph and its version."""
+
+    async def find(self, names: Sequence[str]) -> list[Entity]:
+        """Return the entities that a person names.
+
+        Args:
+            names: Names, aliases or ids.
+
+        Returns:
+            The entities, in order; several for a name that several have.
+
+        Raises:
+            InputError: The graph has no such entity; the message suggests similar names.
+        """
+        ...
+
+    async def subgraphs(
+        self, questions: Sequence[str], entities: Sequence[Sequence[Entity]], depth: int
+    ) -> list[Subgraph]:
+        """Return the facts around the entities of each question, among which the answer may be.
+
+        Args:
+            questions: Questions, by which the edges of hubs are chosen.
+            entities: The entities of each question.
+            depth: Edges between an entity and a fact at most, the fact included.
+
+        Returns:
+            One subgraph a question, in order.
+        """
+        ...
+
+    async def pages(self, subgraph: Subgraph, chosen: Sequence[int]) -> list[Passage]:
+        """Write facts as passages: one for each subject, under its name.
+
+        Args:
+            subgraph: A subgraph of this graph.
+            chosen: Positions in its ``triples``, the best first.
+
+        Returns:
+            Pages with ``triples``, ``ids`` and a ``source`` that names the graph, in the order of
+            their best facts.
+        """
+        ...
+
+
+class FactRetriever(Protocol):
+    """ReG: scores the facts of a subgraph by whether a question needs them."""
+
+    identity: str
+    """Names the retriever and its weights."""
+
+    async def score(
+        self, questions: Sequence[str], subgraphs: Sequence[Subgraph]
+    ) -> list[npt.NDArray[np.float32]]:
+        """Score facts.
+
+        Args:
+            questions: Questions or subqueries.
+            subgraphs: The candidate facts of each.
+
+        Returns:
+            One vector a question, in order: a score for each of its subgraph's ``triples``; higher
+            is better.
         """
         ...
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from types import MappingProxyType
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import name_key
 from ras_flow.formats.triples import clean_field
 from ras_flow.state.checks import checker, keyed
-from ras_flow.state.schema import Extracted, Hop, Triple
+from ras_flow.state.schema import Extracted, Hop, Passage, Triple
 
 _check = checker(Triple)
 
@@ -34,8 +35,10 @@ def as_spo(parts: Sequence[str]) -> tuple[str, str, str]:
     raise InputError(f"{parts!r:.200} is not a triple: give subject, predicate and object.")
 
 
-def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
-    """Key what extractors found and note where it was found."""
+def to_new_triples(
+    extracted: Sequence[Extracted], passages: Mapping[str, Passage] = MappingProxyType({})
+) -> dict[str, Triple]:
+    """Key what extractors found and note where it was found; pages give the ids of its names."""
     found: dict[str, Triple] = {}
     for passage in extracted:
         for parts in passage["triples"]:
@@ -48,6 +51,9 @@ def to_new_triples(extracted: Sequence[Extracted]) -> dict[str, Triple]:
                 object=object,
                 passages=[passage["passage"]],
             )
+            page = passages.get(passage["passage"])
+            if page and "ids" in page:
+                triple["ids"] = [page["ids"].get(name, "") for name in (subject, predicate, object)]
             _add(found, triple_id(subject, predicate, object), triple)
     return found
 
@@ -86,7 +92,7 @@ def _ends(triple: Triple) -> tuple[str, str]:
 def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
     known = triples.get(id, new)
     passages = list(dict.fromkeys([*known["passages"], *new["passages"]]))
-    triples[id] = {**known, "passages": passages}
+    triples[id] = {**new, **known, "passages": passages}
 
 
 def last_hop(hops: Sequence[Hop]) -> Hop:

@@ -30,25 +30,51 @@ class Document(TypedDict):
 
 
 class Passage(TypedDict):
-    """A piece of a document, about 100 words, as retrieved."""
+    """A piece of a document, about 100 words, as retrieved; or a page of a knowledge graph.
+
+    A page has ``triples``, the facts that it states, each as subject, predicate and object. They
+    enter the question's graph as they are. ``ids`` are the graph's own ids of names among them.
+    """
 
     id: str
     title: str
     text: str
     source: NotRequired[str]
+    triples: NotRequired[list[list[str]]]
+    ids: NotRequired[dict[str, str]]
 
 
 class Triple(TypedDict):
     """A subject-predicate-object fact with its provenance (paper eq. 4).
 
     It belongs to every hop that read one of its ``passages``; where none did, as where a person
-    added it, to the last hop.
+    added it, to the last hop. ``ids`` are the ids of subject, predicate and object in the knowledge
+    graph that it is from, each empty where it has none.
     """
 
     subject: str
     predicate: str
     object: str
     passages: list[str]
+    ids: NotRequired[list[str]]
+
+
+class Entity(TypedDict):
+    """An entity of a knowledge graph that a question is about.
+
+    Attributes:
+        id: The graph's id of it, such as an IRI.
+        name: Its name in the graph, which no other entity has.
+        mention: The words of the question that mean it; the name that a caller gave.
+        score: How well they fit, from 0 to 1.
+        by: How it was found, such as ``"given"``, ``"name"``, ``"alias"`` or ``"similar"``.
+    """
+
+    id: str
+    name: str
+    mention: str
+    score: float
+    by: str
 
 
 class Hop(TypedDict):
@@ -57,7 +83,8 @@ class Hop(TypedDict):
     ``failed`` are those of its passages of which the extractor made nothing, for an error. A later
     hop that finds one of them tries again, and what it states is that hop's. ``dropped`` are
     passages that a person took out: later hops leave them out too. ``known`` is how many passages
-    that earlier hops had shown were left out, where only new ones are wanted.
+    that earlier hops had shown were left out, where only new ones are wanted. ``triple_scores`` are
+    those of the triples from a knowledge graph, by the triples' ids.
     """
 
     index: int
@@ -67,6 +94,7 @@ class Hop(TypedDict):
     failed: NotRequired[list[str]]
     dropped: NotRequired[list[str]]
     known: NotRequired[int]
+    triple_scores: NotRequired[dict[str, float]]
 
 
 class Plan(TypedDict):
