@@ -54,6 +54,17 @@ def read_rows(text: str, topic: str) -> tuple[list[Spo], str]:
     return facts, "\n".join(rest).strip("\n")
 
 
+def empty_cells(text: str) -> list[tuple[str, str]]:
+    """Return the rows' cells that a table leaves empty: the row's subject, the column's name."""
+    rows = [cells for line in text.split("\n") if len(cells := _cells(line) or []) > 1]
+    return [
+        (subject, name)
+        for (_, subject), *others in rows
+        for name, value in others
+        if value == _EMPTY
+    ]
+
+
 def _cells(line: str) -> list[tuple[str, str]] | None:
     """Return a row's names and values; None for other lines and long values."""
     cells: list[tuple[str, str]] = []

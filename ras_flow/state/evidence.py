@@ -10,6 +10,7 @@ from math import log
 import regex
 
 from ras_flow.formats.normalize import name_words, normalize_name
+from ras_flow.formats.rows import empty_cells
 from ras_flow.formats.sentences import Span, sentence_spans
 from ras_flow.state.kg import QueryKG
 from ras_flow.state.names import Names, is_proper, words_in
@@ -179,6 +180,7 @@ class Evidence:
         units: All of them.
         names: The names in them.
         described: Those of which something is told, and which link what mentions them.
+        empty: Cells that a table leaves empty: passage, the row's subject, the column's name.
     """
 
     def __init__(self, triples: Mapping[str, Triple], passages: Mapping[str, Passage]) -> None:
@@ -192,6 +194,9 @@ class Evidence:
             found = (_CAPITALS.findall(one["text"]) for one in passages.values())
             names |= {normalize_name(name) for each in found for name in each}
         self.names = Names(names)
+        self.empty = [
+            (id, *cell) for id, one in passages.items() for cell in empty_cells(one["text"])
+        ]
         self.units = [self._fact(id, entities) for id in triples]
         for id, passage in passages.items():
             self.units += self._sentences(id, passage)

@@ -20,7 +20,7 @@ from ras_flow.formats.answer import UNKNOWN_ANSWER, says_unknown
 from ras_flow.formats.sentences import sentence_spans
 from ras_flow.formats.text import has_word
 from ras_flow.state.chains import Asked, Chains
-from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem
+from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem, with_stems
 from ras_flow.state.names import content_words, is_english, longest, words_in
 from ras_flow.state.schema import Citation, Passage, Triple
 
@@ -196,7 +196,10 @@ def _measure(answer: str, question: str, evidence: Evidence) -> _Measured:
     chains = Chains(evidence, named - evidence.names.within(answer))
     found = []
     for part in _parts(answer, asked, evidence.units):
-        chain = chains.best(part.stating(evidence.units), wanted)
+        stating = part.stating(evidence.units)
+        if empty := _empty_cell(asked, stating, evidence):
+            return _Measured(0.0, why=empty)
+        chain = chains.best(stating, wanted)
         said = shorten(part.text, _SHOWN, placeholder="…")
         missed = ", ".join(wanted.missed(chain)[:3])
         why = f'What states "{said}" does not speak of: {missed}.'
@@ -208,6 +211,17 @@ def _measure(answer: str, question: str, evidence: Evidence) -> _Measured:
     if _ASKS_NUMBER.search(question) and not _NUMBER_WORD.search(answer):
         return _Measured(measured.score / 2, measured.units, "The question asks for a number.")
     return measured
+
+
+def _empty_cell(asked: Collection[str], stating: Iterable[Unit], evidence: Evidence) -> str:
+    """Name the empty cell that the question asks for, unless another place fills it."""
+    wanted = with_stems(asked)
+    for passage, subject, name in evidence.empty:
+        words = with_stems(content_words(f"{subject} {name}"))
+        filled = (unit.passage != passage and words <= unit.said for unit in stating)
+        if words <= wanted and not any(filled):
+            return f'The documents leave "{name}" of "{subject}" empty.'
+    return ""
 
 
 def _compare(

@@ -16,7 +16,8 @@ from ras_flow.state.support import Verdict, admit, judge, verify
 HANDBOOK = {
     "Handbook › Offices": "Artek has offices in Lisbon and Oslo.\n"
     "Office: Lisbon; Office manager: Tomás Ferreira; Desks: 24\n"
-    "Office: Oslo; Office manager: Kari Nordby; Desks: 80",
+    "Office: Oslo; Office manager: Kari Nordby; Desks: 80\n"
+    "Office: Bergen; Office manager: -; Desks: 12",
     "Handbook › Holidays": "Employees have 30 days of holiday a year. Unused days move to March.",
     "Artek": "Artek is a maker of furniture. It was founded in Helsinki in 1935 by Alvar Aalto, "
     "Aino Aalto, Maire Gullichsen and Nils-Gustav Hahl.",
@@ -71,6 +72,7 @@ def cited(verdict: Verdict) -> list[str]:
         ("In Kuortane, I think.", "Where was Alvar Aalto born?", ["Kuortane"]),
         ("Tomás Ferreira", "Who is the office manager of Lisbon?", ["Handbook › Offices"]),
         ("30", "How many days of holiday do employees have?", ["Handbook › Holidays"]),
+        ("12", "How many desks does the office in Bergen have?", ["Handbook › Offices"]),
         ("30 days", "How many days of holiday do employees have?", ["Handbook › Holidays"]),
         ("Alvar Aalto and Maire Gullichsen", "Who founded Artek?", ["Artek"]),
         ("Aino Aalto", "Who was born first, Alvar Aalto or Aino Aalto?", ["1894", "1898"]),
@@ -98,6 +100,8 @@ def test_an_answer_that_the_documents_state_is_supported_by_what_states_it(
         ("3", "How many employees were fired in 2023?", "3"),
         ("30", "How many employees were fired in 2023?", "2023"),
         ("Kari Nordby", "Who is the office manager of Porto?", "porto"),
+        ("Kari Nordby", "Who is the office manager of Bergen?", "empty"),
+        ("Desks: 12", "Who is the office manager of Bergen?", "empty"),
         ("Artek", "Who founded Artek?", "repeats"),
         ("Alvar Aalto and Steve Jobs", "Who founded Artek?", "Steve Jobs"),
         ("Aino Aalto", "Who was born first, Aino Aalto or Steve Jobs?", "compared"),
