@@ -162,7 +162,7 @@ def _read_lines(text: str) -> tuple[list[Fact], list[_Step], str]:
             continue
         if match := _STEP.fullmatch(line):
             steps.append(_Step(_label(match[1] or match[2]), [match[3].strip()]))
-        elif found := list(_facts_of(line)):
+        elif found := list(facts_of(line)):
             facts += found
         elif steps and _goes_on(steps[-1], line):
             steps[-1].lines.append(line.rstrip())
@@ -188,11 +188,11 @@ def _label(word: str) -> StepLabel:
     return _LABELS["SUBQ" if letters.startswith("SUBQ") else letters]
 
 
-def _facts_of(line: str) -> Iterator[Fact]:
+def facts_of(line: str) -> Iterator[Fact]:
     """Read the facts of one line; nothing where it is something else."""
     if _MARKED.search(line):
         for spo in parse_triples(line).triples:
-            yield Fact(spo, _numbers_at_end(line)[1])
+            yield Fact(spo, numbers_at_end(line)[1])
         return
     bare = line.strip()
     if bare.count("|") + bare.count("｜") < 2 or bare.startswith("|"):
@@ -202,7 +202,7 @@ def _facts_of(line: str) -> Iterator[Fact]:
     line = line[leading.end() :] if leading else _BULLET.sub("", line, count=1)
     subject = ""
     for piece in _NEXT.split(line):
-        rest, numbers = _numbers_at_end(piece)
+        rest, numbers = numbers_at_end(piece)
         bare = _unwrapped(rest)
         spaced = _SPACED_BAR.split(bare)
         fields = spaced if len(spaced) > 1 + (not subject) else _BAR.split(bare)
@@ -215,7 +215,7 @@ def _facts_of(line: str) -> Iterator[Fact]:
         yield Fact(spo, numbers or common)
 
 
-def _numbers_at_end(text: str) -> tuple[str, list[int]]:
+def numbers_at_end(text: str) -> tuple[str, list[int]]:
     match = _ENDING.search(text)
     if match is None:
         return text, []

@@ -1,0 +1,225 @@
+"""What a resolver reads of a round, and what it replies: a line a slot.
+
+::
+
+    c1 ?director = Aino Laine [1]
+    c2 = yes [2]
+    Aino Laine | country of citizenship | ?country
+
+A slot's value with the passages that state it; the verdict on a claim; a new clue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ras_flow.formats.hop_reply import Fact, facts_of, numbers_at_end
+from ras_flow.formats.plan import visible
+from ras_flow.formats.reply import spoken
+from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
+from ras_flow.state.schema import Passage
+from ras_flow.t2rag.clues import is_value, slots_of, tidied
+from ras_flow.t2rag.formats.decomposition import format_clue
+
+QUESTION = "Question: "
+KNOWN = "Known: "
+NOTHING = "none"
+CLAIM = " (true?)"
+"""What marks a clue without slots in a view: it is to be checked, not filled."""
+MOST_LINES = 64
+
+_LONGEST = 64_000
+_LINE = re.compile(
+    r"[\s>*_`#-]*[\[(]?c\s?(\d{1,3})[\])]?[.:)]?[\s*_`]*([?？]\w+)?[\s*_`]*(?:=+>?|:|->|→|(?=\b(?:yes|no)\b))"
+    r"[\s*_`]*(.+)",
+    re.IGNORECASE,
+)
+_SLOT_LINE = re.compile(r"[\s>*_`#-]*([?？]\w+)[\s*_`]*(?:=+|:|->|→)[\s*_`]*(.+)")
+_VERDICT = re.compile(
+    r"[\W_]*(?:(yes|true|supported|confirmed|correct)|(no|false|contradicted|refuted|incorrect))"
+    r"[\W_]*",
+    re.IGNORECASE,
+)
+_FIELD = rf"[\s*_`]*[:：][\s*_`]*(.{{1,{MAX_FIELD}}}?)\s*"
+_BLOCK = re.compile(
+    rf"\bsubject{_FIELD}[*_`]*\bpredicate{_FIELD}[*_`]*\bobject{_FIELD}"
+    r"(?=$|\n|[*_`]*(?:fully\s+)?resolved\s+clue|[*_`]*newly\s+searchable)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The paper's form of a clue (its appendix F)."""
+_NEXT = re.compile(r"(?<=[\]］】])\s*[;；]\s*")
+"""What parts the alternatives of one slot on one line."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A line that fills a slot.
+
+    Attributes:
+        clue: Which clue it names, 1 for the first; 0 if it names none.
+        slot: The slot; empty for the only one of its clue.
+        value: The value.
+        numbers: The passages that are said to state it.
+    """
+
+    clue: int
+    slot: str
+    value: str
+    numbers: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A line that judges a claim."""
+
+    clue: int
+    supported: bool
+    numbers: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What was read from a resolver's reply.
+
+    Attributes:
+        values: Values of slots, in their order; alternatives of a slot one after the other.
+        verdicts: What it says of claims.
+        triples: Clues that it wrote out, with or without slots: the paper's form, or new ones.
+    """
+
+    values: Sequence[Value] = ()
+    verdicts: Sequence[Judged] = ()
+    triples: Sequence[Fact] = ()
+
+
+def resolve_view(
+    question: str,
+    clues: Sequence[Spo],
+    passages: Sequence[Passage],
+    propositions: Sequence[Fact],
+    resolved: Sequence[Spo] = (),
+    *,
+    texts: int | None = None,
+) -> str:
+    """Write what a resolver reads: training and inference with the same function.
+
+    ::
+
+        1 [<title>] <text>
+        - <subject> | <predicate> | <object>
+        Known: <subject> | <predicate> | <object>
+        Question: <question>
+        c1: <subject> | <predicate> | ?slot
+
+    Args:
+        question: The main question.
+        clues: The open clues in their current form, ``c1`` first; claims have no slot.
+        passages: The round's passages; the first is number 1.
+        propositions: What was found, with the numbers of its passages; each is written once, below
+            its first passage.
+        resolved: The clues that are resolved already.
+        texts: How many passages are written with their texts, the first ones; None for all.
+    """
+    lines: list[str] = []
+    below: dict[int, list[Spo]] = {}
+    for fact in propositions:
+        below.setdefault(min(fact.numbers, default=0), []).append(fact.spo)
+    for number, passage in enumerate(passages, 1):
+        whole = texts is None or number <= texts
+        if whole or number in below:
+            lines.append(_passage(number, passage, whole=whole))
+        lines += [f"- {format_clue(spo)}" for spo in below.get(number, ())]
+    lines += [f"- {format_clue(spo)}" for spo in below.get(0, ())]
+    lines += [f"{KNOWN}{format_clue(spo)}" for spo in resolved]
+    lines.append(f"{QUESTION}{' '.join(question.split())}")
+    for number, spo in enumerate(clues, 1):
+        lines.append(f"c{number}: {format_clue(spo)}{'' if slots_of(spo) else CLAIM}")
+    return "\n".join(lines)
+
+
+def format_resolution(resolution: Resolution) -> str:
+    """Write a reply: the training target, and the form of the prompt's examples."""
+    lines = [
+        f"c{one.clue} {one.slot}".rstrip() + f" = {clean_field(one.value)}{_cited(one.numbers)}"
+        for one in resolution.values
+    ]
+    lines += [
+        f"c{one.clue} = {'yes' if one.supported else 'no'}{_cited(one.numbers)}"
+        for one in resolution.verdicts
+    ]
+    lines += [format_clue(fact.spo) + _cited(fact.numbers) for fact in resolution.triples]
+    return "\n".join(lines) or NOTHING
+
+
+def parse_resolution(text: str) -> Resolution:
+    """Read a reply in the form above or the paper's; never raises."""
+    shown = visible(spoken(text[:_LONGEST]))
+    values: list[Value] = []
+    verdicts: list[Judged] = []
+    triples: list[Fact] = []
+    for line in shown.split("\n"):
+        if read := _LINE.fullmatch(line):
+            _read(int(read[1]), read[2], read[3], values, verdicts, triples)
+        elif read := _SLOT_LINE.fullmatch(line):
+            _read(0, read[1], read[2], values, verdicts, triples)
+        else:
+            triples += facts_of(line)
+    if not (values or verdicts or triples):
+        triples += _blocks(shown)
+    written = (Fact(tidied(fact.spo), fact.numbers) for fact in triples)
+    return Resolution(
+        list(dict.fromkeys(values))[:MOST_LINES],
+        list(dict.fromkeys(verdicts))[:MOST_LINES],
+        [fact for fact in written if _says_something(fact.spo)][:MOST_LINES],
+    )
+
+
+def _read(
+    clue: int,
+    slot: str | None,
+    said: str,
+    values: list[Value],
+    verdicts: list[Judged],
+    triples: list[Fact],
+) -> None:
+    rest, numbers = numbers_at_end(said)
+    if slot is None:
+        if verdict := _VERDICT.fullmatch(rest):
+            verdicts.append(Judged(clue, verdict[1] is not None, tuple(numbers)))
+            return
+        if written := list(facts_of(said)):
+            triples += written
+            return
+    name = "" if slot is None else f"?{slot[1:].casefold()}"
+    for one in _NEXT.split(said):
+        text, numbers = numbers_at_end(one)
+        value = clean_field(text.strip(" *_`"))
+        if is_value(value):
+            values.append(Value(clue, name, value, tuple(numbers)))
+
+
+def _blocks(text: str) -> Iterator[Fact]:
+    for fields in _BLOCK.findall(text):
+        subject, predicate, object = (field.strip(" *_`") for field in fields)
+        rest, numbers = numbers_at_end(object)
+        yield Fact((clean_field(subject), clean_field(predicate), clean_field(rest)), numbers)
+
+
+def _says_something(spo: Spo) -> bool:
+    return all(part == "?" or any(map(str.isalnum, part)) for part in spo) and all(
+        len(part) <= MAX_FIELD for part in spo
+    )
+
+
+def _passage(number: int, passage: Passage, *, whole: bool) -> str:
+    """Write a passage; only its first line begins at the margin, as no line of a text may."""
+    title = " ".join(passage["title"].split())
+    lines = [line for line in passage["text"].strip().splitlines() if line.strip()]
+    return f"{number} [{title}] " + "\n  ".join(lines) if whole else f"{number} [{title}]"
+
+
+def _cited(numbers: Iterable[int]) -> str:
+    listed = list(numbers)
+    return f" {listed}" if listed else ""

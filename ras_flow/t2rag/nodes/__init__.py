@@ -1,0 +1,1 @@
+"""T²RAG's own nodes, one file each."""

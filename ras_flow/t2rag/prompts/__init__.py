@@ -1,0 +1,1 @@
+"""What T²RAG's models are told."""

@@ -1,0 +1,48 @@
+"""What a model is told that turns a question into clues."""
+
+from __future__ import annotations
+
+INSTRUCTION = """\
+You break a question into the facts that answer it, so that each can be looked up. Write one fact \
+a line and nothing else:
+subject | predicate | object
+Write an unknown as a name with a question mark in front, as ?director, and use the same name \
+wherever you mean the same thing. Where two things are compared, give each its own unknowns, as \
+?director_a and ?director_b. The last unknown is what the question asks for, or what has to be \
+compared.
+Start from the names in the question, in full and as it writes them. Keep predicates short, and \
+unknowns few. Never write what you know yourself in place of an unknown. What a yes-or-no question \
+claims is a line without an unknown, to be checked."""
+
+EXAMPLES: list[tuple[str, str]] = [
+    (
+        "Question: Which film has the director who died first, Northern Light or Salt Road?",
+        "Northern Light | directed by | ?director_a\n"
+        "Salt Road | directed by | ?director_b\n"
+        "?director_a | date of death | ?death_a\n"
+        "?director_b | date of death | ?death_b",
+    ),
+    (
+        "Question: How long is the river that flows through the town where Clara Novak was born?",
+        "Clara Novak | born in | ?town\n?river | flows through | ?town\n?river | length | ?length",
+    ),
+    (
+        "Question: Did the architect of Pier House also design Halden Station?",
+        "Pier House | architect | ?architect_a\nHalden Station | architect | ?architect_b",
+    ),
+    (
+        "Question: Was Per Holm born in Bergen?",
+        "Per Holm | born in | Bergen",
+    ),
+]
+"""A comparison, a chain, two things that may be the same, and a plain claim."""
+
+AGAIN = "Your last reply could not be used: {problem} Reply again, with the lines alone."
+
+TRAINED_INSTRUCTION = "Write the facts that answer the question, with ?names for what is unknown."
+"""For a model that was trained with it: it knows the form, and needs no example."""
+
+
+def decompose_view(question: str) -> str:
+    """Write what the model reads: training and inference with the same function."""
+    return f"Question: {' '.join(question.split())}"
