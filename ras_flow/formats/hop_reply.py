@@ -216,6 +216,7 @@ def facts_of(line: str) -> Iterator[Fact]:
 
 
 def numbers_at_end(text: str) -> tuple[str, list[int]]:
+    """Take the passages' numbers off the end of a text."""
     match = _ENDING.search(text)
     if match is None:
         return text, []
