@@ -33,7 +33,9 @@ from ras_flow.t2rag.formats.resolution import (
 from ras_flow.t2rag.prompts import decompose, resolve
 from ras_flow.t2rag.records import Fill
 
-NAMES = st.sampled_from(["Aino Laine", "C++", "4 May 1931", "Who?", "Łódź", "O'Brien", "三体", "5%"])
+NAMES = st.sampled_from(
+    ["Aino Laine", "C++", "4 May 1931", "Who?", "Łódź", "O'Brien", "三体", "5%"]
+)
 SLOTS = st.sampled_from(["?d", "?director_a", "?x1", "?城"])
 CLUES = st.tuples(NAMES | SLOTS, st.sampled_from(["born in", "is", "city of ?d"]), NAMES | SLOTS)
 NUMBERS = st.lists(st.integers(1, 99), max_size=3, unique=True).map(tuple)
