@@ -12,8 +12,6 @@ from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.split import MAX_WORDS
 from ras_flow.errors import (
     ConfigurationError,
-    CorpusIndexError,
-    IndexCorruptError,
     IndexMismatchError,
     InputError,
 )
@@ -27,23 +25,20 @@ from ras_flow.indexes.manifest import (
     DOCUMENTS,
     OFFSETS,
     PASSAGES,
-    REBUILD,
     DenseRecord,
     Manifest,
     check_files,
     read_manifest,
-    unreadable,
 )
 from ras_flow.indexes.passages import PassageFile, map_file
-from ras_flow.indexes.vectors import load_vectors
+from ras_flow.indexes.snapshot import Snapshot
 from ras_flow.indexes.writer import write_index, write_lock
-from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import Retriever, SentenceEncoder
 from ras_flow.settings.context import RetrieverKind
 from ras_flow.support.engine import IN_PROCESS, Engine
 
 
-class CorpusIndex:
+class CorpusIndex(Snapshot[Manifest]):
     """An opened index: a snapshot that later updates on disk do not change.
 
     Make one by :meth:`build` or :meth:`open`.
@@ -56,31 +51,15 @@ class CorpusIndex:
         encoder: For the dense retriever's queries and for updates; None if not given.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:
-        self.path = path
-        self.manifest = manifest
-        self.encoder = encoder
-        check_files(path, manifest, searched=encoder is not None, thorough=False)
-        folder = path / manifest.generation
-        try:
-            self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
-            self._documents = map_file(folder / DOCUMENTS)
-            self._bm25 = load_bm25(folder / "bm25") if BM25[0] in manifest.files else None
-            self.vectors = (
-                load_vectors(folder, manifest.dense, searched=encoder is not None)
-                if manifest.dense
-                else None
-            )
-        except OSError as error:
-            raise unreadable(folder, error) from error
-        except (ValueError, KeyError) as error:
-            raise IndexCorruptError(f"{folder} cannot be read ({error}). {REBUILD}") from error
-        whole = len(self.passages) == manifest.passages
-        if manifest.encoder and self.vectors is not None:
-            expected = (manifest.passages, manifest.encoder.dimension)
-            whole = whole and self.vectors.shape == expected
-        if not whole:
-            raise IndexCorruptError(f"{folder} does not hold what its manifest says. {REBUILD}")
+    def _load(self, folder: Path) -> tuple[int, int]:
+        self.passages = PassageFile(folder / PASSAGES, folder / OFFSETS)
+        self._documents = map_file(folder / DOCUMENTS)
+        self._bm25 = load_bm25(folder / "bm25") if BM25[0] in self.manifest.files else None
+        return self.manifest.passages, len(self.passages)
+
+    @staticmethod
+    def _read_manifest(path: Path) -> Manifest:
+        return read_manifest(path)
 
     def __len__(self) -> int:
         """Return the number of passages."""
@@ -110,25 +89,6 @@ class CorpusIndex:
             dense = DenseRecord(asked=vectors, shards=shards)
             await write_index(path, contents, max_words, encoder, dense, None, progress, engine)
         return await asyncio.to_thread(cls.open, path, encoder=encoder)
-
-    @classmethod
-    def open(cls, path: str | Path, *, encoder: SentenceEncoder | None = None) -> Self:
-        """Open an index; takes milliseconds to a second, so call it in a thread from async code.
-
-        Each file that is opened is checked: its size, and its hash up to 8 MiB. What searches the
-        vectors approximately is opened only with an encoder, and then hashed whatever its size;
-        without one, damage to it goes unnoticed until :meth:`verify`.
-        """
-        path = Path(path)
-        while True:
-            manifest = read_manifest(path)
-            _check_encoder(path, manifest, encoder)
-            try:
-                return cls(path, manifest, encoder)
-            except CorpusIndexError:
-                # A writer may have replaced the generation after its manifest was read.
-                if read_manifest(path).generation == manifest.generation:
-                    raise
 
     async def update(
         self,
@@ -169,7 +129,8 @@ class CorpusIndex:
                 check_files, self.path, base.manifest, searched=False, thorough=True
             )
             encoder = self.encoder if base.manifest.encoder else None
-            old = None if base.vectors is None else (base.passages, base.vectors)
+            known = (passage["id"] for passage in base.passages)
+            old = None if base.vectors is None else (known, base.vectors)
             dense = base.manifest.dense or DenseRecord()
             await write_index(
                 self.path, contents, base.manifest.max_words, encoder, dense, old, progress
@@ -186,17 +147,10 @@ class CorpusIndex:
         records = await asyncio.to_thread(lambda: read_records(self._documents[:]))
         return {source: record.content_hash for source, record in records.items()}
 
-    def verify(self) -> None:
-        """Hash every file, whatever its size, also what was not opened."""
-        try:
-            check_files(self.path, self.manifest, searched=True, thorough=True)
-        except IndexCorruptError as error:
-            if read_manifest(self.path).generation == self.manifest.generation:
-                raise
-            raise CorpusIndexError(
-                f"The index at {self.path} was updated since it was opened: open it again to "
-                "verify what is there now."
-            ) from error
+    def ids(self) -> list[str]:
+        """Return the passages' ids, in their order; no passage is read."""
+        records = read_records(self._documents[:])
+        return list(dict.fromkeys(id for one in records.values() for id in one.passages))
 
     def retriever(self, kind: RetrieverKind = "hybrid") -> Retriever:
         """Return a retriever over this index (eq. 3)."""
@@ -238,12 +192,3 @@ class CorpusIndex:
             )
         identity = f"dense({self.encoder.identity}):{self._corpus_id()}"
         return DenseRetriever(self.passages, self.vectors, self.encoder, identity=identity)
-
-
-def _check_encoder(path: Path, manifest: Manifest, encoder: SentenceEncoder | None) -> None:
-    built = manifest.encoder
-    if built and encoder and not same_encoder(built.identity, encoder.identity):
-        raise IndexMismatchError(
-            f"The index at {path} was built with the encoder {built.identity!r}, not with "
-            f"{encoder.identity!r}: open it with the former, or build it again with the latter."
-        )

@@ -10,10 +10,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import PositiveInt, TypeAdapter, ValidationError
 
@@ -85,25 +86,33 @@ class FileRecord:
     sha256: str
 
 
-@dataclass(frozen=True)
-class Manifest:
-    """What an index holds: ``generation`` is the folder of its files, which are named in it.
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """What every manifest says: ``generation`` is the folder of its files, which are named in it.
 
-    ``analysis`` is the :data:`ras_flow.indexes.bm25.ANALYSIS` that made BM25's index. ``encoder``
-    and ``dense`` are None without vectors.
+    ``encoder`` and ``dense`` are None without vectors.
     """
 
     generation: str
-    documents: int
-    passages: int
-    max_words: int
     files: dict[str, FileRecord]
-    analysis: int = 1
     encoder: EncoderRecord | None = None
     dense: DenseRecord | None = None
 
 
-_MANIFEST = TypeAdapter(Manifest)
+G = TypeVar("G", bound=Generation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest(Generation):
+    """What an index of passages holds.
+
+    ``analysis`` is the :data:`ras_flow.indexes.bm25.ANALYSIS` that made BM25's index.
+    """
+
+    documents: int
+    passages: int
+    max_words: int
+    analysis: int = 1
 
 
 def vector_names(record: DenseRecord) -> list[str]:
@@ -131,7 +140,7 @@ def record_file(path: Path) -> FileRecord:
     return FileRecord(path.stat().st_size, checksum(path))
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
+def write_manifest(folder: Path, manifest: Generation) -> None:
     """Switch an index folder to another generation, in one step."""
     content = {"format": FORMAT, **asdict(manifest)}
     temporary = folder / f"{manifest.generation}.json"
@@ -143,7 +152,14 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check an index folder's manifest."""
+    """Read and check the manifest of an index of passages."""
+    return read_generation(folder, Manifest, (PASSAGES, OFFSETS, DOCUMENTS), BM25)
+
+
+def read_generation(
+    folder: Path, kind: type[G], needed: Collection[str], more: Collection[str] = ()
+) -> G:
+    """Read and check an index folder's manifest, which names the files needed and perhaps more."""
     path = folder / MANIFEST
     try:
         content = json.loads(path.read_bytes())
@@ -168,10 +184,10 @@ def read_manifest(folder: Path) -> Manifest:
         )
     if content.pop("sha256", None) != _digest(content):
         raise IndexCorruptError(f"{path} was altered or cut off. {REBUILD}")
-    return _parse(content, path)
+    return _parse(content, path, kind, needed, more)
 
 
-def check_files(folder: Path, manifest: Manifest, *, searched: bool, thorough: bool) -> None:
+def check_files(folder: Path, manifest: Generation, *, searched: bool, thorough: bool) -> None:
     """Compare an index's files with its manifest."""
     for name, record in manifest.files.items():
         path = folder / manifest.generation / name
@@ -211,18 +227,22 @@ def _digest(content: dict[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _parse(content: dict[str, Any], path: Path) -> Manifest:
+def _parse(
+    content: dict[str, Any],
+    path: Path,
+    kind: type[G],
+    needed: Collection[str],
+    more: Collection[str],
+) -> G:
     """Make a manifest of checked content; only known names in it become paths."""
     # Older indexes say nothing of how vectors are searched, or of the version of BM25's terms.
     if content.get("encoder") and not content.get("dense"):
         content["dense"] = {}
     try:
-        manifest = _MANIFEST.validate_python(content)
+        manifest = TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        raise IndexCorruptError(f"{explain(error, Manifest, str(path))} {REBUILD}") from error
-    needed = {PASSAGES, OFFSETS, DOCUMENTS}
-    if manifest.dense:
-        needed.update(vector_files(manifest.dense))
-    if not is_generation(manifest.generation) or manifest.files.keys() - {*BM25} != needed:
+        raise IndexCorruptError(f"{explain(error, kind, str(path))} {REBUILD}") from error
+    named = {*needed, *(vector_files(manifest.dense) if manifest.dense else ())}
+    if not is_generation(manifest.generation) or manifest.files.keys() - {*more} != named:
         raise IndexCorruptError(f"{path} names other files than an index has. {REBUILD}")
     return manifest

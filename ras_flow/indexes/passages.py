@@ -1,4 +1,4 @@
-"""Passages on disk: one JSON line each, read by position through a memory map."""
+"""Passages, and other records, on disk: a JSON line each, read by position by a memory map."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import mmap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast, overload
 
 from ras_flow.errors import IndexCorruptError
 from ras_flow.indexes.arrays import open_array
@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def write_passages(lines: Path, offsets: Path, passages: Iterable[Passage]) -> None:
-    """Write passages and where each line starts."""
+T = TypeVar("T")
+
+
+def write_lines(lines: Path, offsets: Path, records: Iterable[object]) -> None:
+    """Write records and where each line starts."""
     import numpy as np  # noqa: PLC0415
 
     starts = [0]
     with lines.open("wb") as file:
-        for passage in passages:
+        for record in records:
             starts.append(
-                starts[-1] + file.write(json.dumps(passage, ensure_ascii=False).encode() + b"\n")
+                starts[-1] + file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
             )
     np.save(offsets, np.array(starts, dtype=np.int64), allow_pickle=False)
 
@@ -38,8 +41,11 @@ def map_file(path: Path) -> bytes | mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-class PassageFile(Sequence[Passage]):
-    """Reads single passages without holding the corpus in memory."""
+class LineFile(Sequence[T]):
+    """Reads single records without holding all of them in memory."""
+
+    needs: ClassVar[frozenset[str]]
+    """The keys that every record has."""
 
     def __init__(self, lines: Path, offsets: Path) -> None:
         self._path = lines
@@ -47,28 +53,34 @@ class PassageFile(Sequence[Passage]):
         self._data = map_file(lines)
 
     def __len__(self) -> int:
-        """Return the number of passages."""
+        """Return the number of records."""
         return len(self._starts) - 1
 
     @overload
-    def __getitem__(self, at: int) -> Passage: ...
+    def __getitem__(self, at: int) -> T: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Passage]: ...
-    def __getitem__(self, at: int | slice) -> Passage | list[Passage]:
-        """Read a passage, or several."""
+    def __getitem__(self, at: slice) -> list[T]: ...
+    def __getitem__(self, at: int | slice) -> T | list[T]:
+        """Read a record, or several."""
         if isinstance(at, slice):
             return [self[position] for position in range(*at.indices(len(self)))]
         if not -len(self) <= at < len(self):
-            raise IndexError(f"passage {at} of {len(self)}")
+            raise IndexError(f"record {at} of {len(self)}")
         at %= len(self)
         try:
             start, end = self._starts[at : at + 2].tolist()
-            passage = json.loads(self._data[start:end].decode())
+            record = json.loads(self._data[start:end].decode())
         except ValueError as error:
             raise self._damaged(at) from error
-        if not isinstance(passage, dict) or not {"id", "title", "text"} <= passage.keys():
+        if not isinstance(record, dict) or not self.needs <= record.keys():
             raise self._damaged(at)
-        return cast(Passage, passage)
+        return cast(T, record)
 
     def _damaged(self, at: int) -> IndexCorruptError:
         return IndexCorruptError(f"{self._path}, line {at + 1}, is damaged: build the index again.")
+
+
+class PassageFile(LineFile[Passage]):
+    """The passages of an index."""
+
+    needs = frozenset({"id", "title", "text"})

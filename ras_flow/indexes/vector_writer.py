@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ras_flow.documents.split import sentences
 from ras_flow.indexes.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
 from ras_flow.indexes.arrays import open_array
-from ras_flow.indexes.bm25 import searchable
 from ras_flow.indexes.contents import IndexProgress, OnProgress
 from ras_flow.indexes.dense import check_dimension, encode_checked
 from ras_flow.indexes.manifest import DenseRecord, ann_name, vector_names
 from ras_flow.indexes.vectors import VectorIndex, load_vectors
 from ras_flow.parts.protocols import SentenceEncoder
-from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.support.engine import IN_PROCESS, Engine
 
@@ -29,8 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Old = tuple[Sequence[Passage], VectorIndex]
-"""Passages whose vectors are known, and these vectors."""
+T = TypeVar("T")
+
+Old = tuple[Iterable[str], VectorIndex]
+"""Keys of what vectors are known of, and these vectors."""
 
 ENOUGH = 0.95
 """The recall at which a build stops to look for a better setting."""
@@ -40,33 +39,48 @@ _EMBED_AT_ONCE = 512
 _COPY_AT_ONCE = 16_384
 
 
+@dataclass(frozen=True)
+class Embedded(Generic[T]):
+    """What is embedded, by key.
+
+    Attributes:
+        items: Passages or propositions. One with the same key has the same text.
+        text: What is embedded of one.
+        query: What one might be found by; the recall is measured on such texts.
+    """
+
+    items: Mapping[str, T]
+    text: Callable[[T], str]
+    query: Callable[[T], str]
+
+
 async def write_vectors(
     folder: Path,
-    passages: dict[str, Passage],
+    embedded: Embedded[T],
     encoder: SentenceEncoder,
     asked: DenseRecord,
     old: Old | None,
     progress: OnProgress | None,
     engine: Engine = IN_PROCESS,
 ) -> DenseRecord:
-    """Write the vectors of passages and what searches them."""
+    """Write the vectors of texts and what searches them."""
+    keys = list(embedded.items)
     if old:
         check_dimension(old[1], encoder)
-    kind = choose(asked.asked, len(passages), asked.shards)
+    kind = choose(asked.asked, len(keys), asked.shards)
     record = DenseRecord(kind, asked.asked, asked.shards, EFFORTS[kind][0])
     files = await asyncio.to_thread(
-        _VectorFiles, folder, vector_names(record), len(passages), encoder.dimension
+        _VectorFiles, folder, vector_names(record), len(keys), encoder.dimension
     )
     try:
-        await _embed(files, passages, encoder, old, progress, engine)
+        await _embed(files, embedded, encoder, old, progress, engine)
     finally:
         await asyncio.to_thread(files.close)
     if kind == "flat":
         return record
     await build_shards(folder, record, progress, engine)
-    rows = range(0, len(passages), max(1, len(passages) // SAMPLE))
-    keys = list(passages)
-    texts = [next(sentences(passages[keys[row]]["text"])) for row in rows[:SAMPLE]]
+    rows = range(0, len(keys), max(1, len(keys) // SAMPLE))
+    texts = [embedded.query(embedded.items[keys[row]]) for row in rows[:SAMPLE]]
     queries = await encode_checked(encoder, texts)
     index = await asyncio.to_thread(load_vectors, folder, record, searched=True)
     return await asyncio.to_thread(tune, index, record, queries)
@@ -74,16 +88,17 @@ async def write_vectors(
 
 async def _embed(
     files: _VectorFiles,
-    passages: dict[str, Passage],
+    embedded: Embedded[T],
     encoder: SentenceEncoder,
     old: Old | None,
     progress: OnProgress | None,
     engine: Engine,
 ) -> None:
-    """Write each passage's vector, encoding only new ones."""
+    """Write each vector, encoding only new texts."""
     import numpy as np  # noqa: PLC0415
 
-    new = dict(zip(passages, range(len(passages)), strict=True))
+    items = embedded.items
+    new = dict(zip(items, range(len(items)), strict=True))
     if old:
         await asyncio.to_thread(_copy, files, new, old)
     keys = list(new)
@@ -93,7 +108,7 @@ async def _embed(
         progress(IndexProgress("embed", 0, len(keys)))
 
     async def embed(some: list[str]) -> npt.NDArray[np.float32]:
-        return await encode_checked(encoder, [searchable(passages[key]) for key in some])
+        return await encode_checked(encoder, [embedded.text(items[key]) for key in some])
 
     async with aclosing(in_order(embed, batches, engine.at_once)) as made:
         async for some, vectors in made:
@@ -105,13 +120,11 @@ async def _embed(
 
 
 def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
-    """Write the vectors that are known, and take their passages out of the new ones."""
+    """Write the vectors that are known, and take their keys out of the new ones."""
     import numpy as np  # noqa: PLC0415
 
     known = [
-        (place, row)
-        for row, passage in enumerate(old[0])
-        if (place := new.pop(passage["id"], None)) is not None
+        (place, row) for row, key in enumerate(old[0]) if (place := new.pop(key, None)) is not None
     ]
     pairs = np.array(sorted(known), dtype=np.int64).reshape(-1, 2)
     for start in range(0, len(pairs), _COPY_AT_ONCE):

@@ -6,13 +6,15 @@ import asyncio
 import json
 import secrets
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TypeVar, TypeVarTuple
 
 from ras_flow.documents.index_folders import is_generation, is_index
+from ras_flow.documents.split import sentences
 from ras_flow.errors import ConfigurationError, CorpusIndexError
-from ras_flow.indexes.bm25 import ANALYSIS, build_bm25
+from ras_flow.indexes.bm25 import ANALYSIS, build_bm25, searchable
 from ras_flow.indexes.contents import Contents, IndexProgress, OnProgress
 from ras_flow.indexes.manifest import (
     BM25,
@@ -22,19 +24,23 @@ from ras_flow.indexes.manifest import (
     DenseRecord,
     EncoderRecord,
     FileRecord,
+    Generation,
     Manifest,
     record_file,
     vector_files,
     write_manifest,
 )
-from ras_flow.indexes.passages import write_passages
-from ras_flow.indexes.vector_writer import Old, write_vectors
+from ras_flow.indexes.passages import write_lines
+from ras_flow.indexes.vector_writer import Embedded, Old, write_vectors
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import to_its_end
 from ras_flow.support.engine import IN_PROCESS, Engine
 from ras_flow.support.files import file_lock
 from ras_flow.support.paths import cache_folder
+
+T = TypeVar("T")
+Given = TypeVarTuple("Given")
 
 LOCK = ".lock"
 
@@ -87,33 +93,47 @@ async def write_index(
     progress: OnProgress | None,
     engine: Engine = IN_PROCESS,
 ) -> None:
-    """Write a new generation, switch to it, and remove the others."""
+    """Write a new generation of an index of passages."""
     passages = contents.ordered()
-    folder = path / f"gen-{secrets.token_hex(8)}"
-    loop = asyncio.get_running_loop()
-    switch: asyncio.Future[None] | None = None
-    try:
-        # A thread goes on when its caller is cancelled, and would write files again.
-        await to_its_end(loop.run_in_executor(None, folder.mkdir))
+
+    async def write(folder: Path) -> Manifest:
+        record = dense
         if encoder:
-            dense = await write_vectors(folder, passages, encoder, dense, old, progress, engine)
+            texts = Embedded(passages, searchable, lambda one: next(sentences(one["text"])))
+            record = await write_vectors(folder, texts, encoder, dense, old, progress, engine)
         if progress:
             progress(IndexProgress("write", 0))
-        names = await to_its_end(
-            loop.run_in_executor(None, _write_files, folder, contents, passages)
-        )
-        names += vector_files(dense) if encoder else []
-        files = await asyncio.to_thread(_record_files, folder, names)
-        manifest = Manifest(
+        names = await in_thread(_write_files, folder, contents, passages)
+        names += vector_files(record) if encoder else []
+        return Manifest(
             generation=folder.name,
             documents=len(contents.documents),
             passages=len(passages),
             max_words=max_words,
             analysis=ANALYSIS,
             encoder=EncoderRecord(encoder.identity, encoder.dimension) if encoder else None,
-            dense=dense if encoder else None,
-            files=files,
+            dense=record if encoder else None,
+            files=await asyncio.to_thread(record_files, folder, names),
         )
+
+    await write_generation(path, write, progress)
+
+
+async def in_thread(work: Callable[[*Given], T], *given: *Given) -> T:
+    """Write files in a thread, which goes on when its caller is cancelled: to its end."""
+    return await to_its_end(asyncio.get_running_loop().run_in_executor(None, work, *given))
+
+
+async def write_generation(
+    path: Path, write: Callable[[Path], Awaitable[Generation]], progress: OnProgress | None
+) -> None:
+    """Have a new generation written, switch to it, and remove the others."""
+    folder = path / f"gen-{secrets.token_hex(8)}"
+    loop = asyncio.get_running_loop()
+    switch: asyncio.Future[None] | None = None
+    try:
+        await in_thread(folder.mkdir)
+        manifest = await write(folder)
         switch = loop.run_in_executor(None, write_manifest, path, manifest)
         await asyncio.shield(switch)
     except BaseException as error:
@@ -126,12 +146,12 @@ async def write_index(
             raise _cannot_write(path, error) from error
         raise
     if progress:
-        progress(IndexProgress("write", len(files), len(files)))
+        progress(IndexProgress("write", len(manifest.files), len(manifest.files)))
     await asyncio.to_thread(_sweep, path, folder.name)
 
 
 def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage]) -> list[str]:
-    write_passages(folder / PASSAGES, folder / OFFSETS, passages.values())
+    write_lines(folder / PASSAGES, folder / OFFSETS, passages.values())
     with (folder / DOCUMENTS).open("w", encoding="utf-8") as file:
         for source in sorted(contents.documents):
             record = contents.documents[source]
@@ -149,7 +169,8 @@ def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage])
     return [PASSAGES, OFFSETS, DOCUMENTS, *(BM25 if engine else ())]
 
 
-def _record_files(folder: Path, names: list[str]) -> dict[str, FileRecord]:
+def record_files(folder: Path, names: list[str]) -> dict[str, FileRecord]:
+    """Measure files, and make sure that they are on disk."""
     return {name: record_file(folder / name) for name in names}
 
 

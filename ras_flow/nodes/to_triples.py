@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.errors import InputError, ModelUnavailableError
+from ras_flow.errors import InputError
 from ras_flow.events import ExtractedEvent
-from ras_flow.formats.quality import Refined, refine
-from ras_flow.formats.text import scrub
 from ras_flow.nodes.warn import warn
-from ras_flow.parts.checks import one_each
-from ras_flow.parts.protocols import Extractor
-from ras_flow.parts.records import Extraction
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.channels import RunState
-from ras_flow.state.kg import as_spo, last_hop, read_in
-from ras_flow.state.schema import Extracted, Passage, name_of, passage_id
+from ras_flow.state.kg import last_hop, read_in
+from ras_flow.state.schema import Extracted, Passage
 from ras_flow.state.usage import Cost
-from ras_flow.support.concurrency import all_or_none, off_loop
 from ras_flow.triples.cache import TripleCache
+from ras_flow.triples.extraction import Made, extract
 
 
 async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
@@ -42,30 +37,20 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
     cost = Cost("extractor", f"to_triples:{hop['index']}")
     stated = pages_triples(new)
     texts = [passage for passage in new if "triples" not in passage]
-    known: dict[str, Extraction] = {}
-    fresh: dict[str, Extraction] = {}
+    made = Made()
     if texts:
         extractor = await parts.get_extractor(context)
         cache = TripleCache(None if keeps_text else runtime.store, extractor.identity)
-        known, fresh = await _extract(texts, extractor, cache)
-    warnings = [
-        f"{'Not all' if made.triples else 'No'} triples from passage "
-        f"{name_of(state['passages'][id])!r}: {scrub(made.error)}"
-        for id, made in fresh.items()
-        if made.error is not None
-    ]
-    warned = warn(runtime, *warnings)
-    for made in () if keeps_text else fresh.values():
-        cost.add(made, made.calls)
-    made_of = known | fresh
-    found = sum(len(made.triples) for made in made_of.values())
-    refined = await off_loop(found, _refine, texts, made_of)
-    dropped = Counter(unreadable=sum(len(made.dropped) for made in fresh.values()))
-    for kept in refined.values():
+        made = await extract(texts, extractor, cache)
+    warned = warn(runtime, *made.problems(texts))
+    for one in () if keeps_text else made.fresh.values():
+        cost.add(one, one.calls)
+    dropped = Counter(unreadable=sum(len(one.dropped) for one in made.fresh.values()))
+    for kept in made.refined.values():
         dropped.update(kept.left_out)
     extracted = [
         Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
-        for id, kept in refined.items()
+        for id, kept in made.refined.items()
     ]
     extracted += stated
     runtime.stream_writer(
@@ -73,14 +58,14 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
             type="extracted",
             hop=hop["index"],
             passages=len(new),
-            cached=len(known),
+            cached=len(made.known),
             triples=sum(len(one["triples"]) for one in extracted),
             dropped=dropped.total(),
             reasons=dict(+dropped),
         )
     )
     update = {"extracted": extracted, "usage": cost.usage(), **warned}
-    failed = [id for id, made in fresh.items() if made.error is not None and not made.triples]
+    failed = [id for id, one in made.fresh.items() if one.error is not None and not one.triples]
     if failed != hop.get("failed", []):
         update["hops"] = [{"index": hop["index"], "failed": failed}]
     return update
@@ -95,33 +80,6 @@ def pages_triples(passages: Sequence[Passage]) -> list[Extracted]:
     ]
 
 
-async def _extract(
-    passages: Sequence[Passage], extractor: Extractor, cache: TripleCache
-) -> tuple[dict[str, Extraction], dict[str, Extraction]]:
-    """Return what the cache knows of passages, and what is made of the others, by passage id."""
-    # An edit may have changed a passage's text and not its id, which is shared with other runs.
-    keys = {passage["id"]: passage_id(passage["title"], passage["text"]) for passage in passages}
-    stored = await cache.get(list(keys.values()))
-    known = {id: stored[key] for id, key in keys.items() if key in stored}
-
-    async def ask(texts: Sequence[Passage]) -> Sequence[Extraction]:
-        return await one_each(len(texts), Extraction, extractor.extract(texts), extractor)
-
-    async def extract(batch: tuple[Passage, ...]) -> dict[str, Extraction]:
-        by_content: list[Passage] = [{**passage, "id": keys[passage["id"]]} for passage in batch]
-        try:
-            made = await cache.extract(by_content, ask)
-        except ModelUnavailableError as error:
-            made = [Extraction([], error=str(error))] * len(batch)
-        return {passage["id"]: one for passage, one in zip(batch, made, strict=True)}
-
-    missing = [passage for passage in passages if passage["id"] not in known]
-    fresh: dict[str, Extraction] = {}
-    for made in await all_or_none(map(extract, batches(missing, extractor.batch_size))):
-        fresh.update(made)
-    return known, fresh
-
-
 def _passage(state: RunState, id: str) -> Passage:
     if id not in state["passages"]:
         raise InputError(
@@ -129,18 +87,3 @@ def _passage(state: RunState, id: str) -> Passage:
             "state does not have: add it to `passages`, or take it and its score out of the hop."
         )
     return state["passages"][id]
-
-
-def _refine(
-    passages: Sequence[Passage], extractions: Mapping[str, Extraction]
-) -> dict[str, Refined]:
-    refined = {}
-    for passage in passages:
-        triples = map(as_spo, extractions[passage["id"]].triples)
-        refined[passage["id"]] = refine(triples, passage["title"], passage["text"])
-    return refined
-
-
-def batches(passages: list[Passage], size: int) -> list[tuple[Passage, ...]]:
-    """Split passages into batches of at most ``size``."""
-    return [tuple(passages[i : i + size]) for i in range(0, len(passages), size)]

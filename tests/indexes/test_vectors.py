@@ -21,7 +21,7 @@ from ras_flow.documents import SourceDocument
 from ras_flow.errors import CorpusIndexError, InputError
 from ras_flow.indexes import CorpusIndex, vector_writer
 from ras_flow.indexes.manifest import DenseRecord
-from ras_flow.indexes.passages import PassageFile, write_passages
+from ras_flow.indexes.passages import PassageFile, write_lines
 from ras_flow.indexes.vectors import Shard, VectorIndex, load_vectors
 from ras_flow.state.schema import Passage
 from tests.indexes.helpers import DOCUMENTS, WordEncoder, files
@@ -209,7 +209,7 @@ def test_passages_and_vectors_stay_on_disk(tmp_path: Path) -> None:
     vectors = unit(np.random.default_rng(0).normal(size=(size, 128)))
     np.save(tmp_path / "vectors.npy", vectors)
     passages = (Passage(id=f"{n}", title="T", text=f"{n:0600}") for n in range(size))
-    write_passages(tmp_path / "p", tmp_path / "o.npy", passages)
+    write_lines(tmp_path / "p", tmp_path / "o.npy", passages)
     query = vectors[:1].copy()
     sharded(vectors[:10], 1).search(query, 5)
     del vectors, passages
