@@ -1,0 +1,24 @@
+"""Evidence chains: triples as paths from the question's entities (ReG §4.2, algorithm 1).
+
+Names identify entities here: two that are equal are one entity.
+"""
+
+from ras_flow.formats.chains.answers import last_line, match_answers, read_answers
+from ras_flow.formats.chains.expansion import Chain, expand, leftovers
+from ras_flow.formats.chains.merging import Group, merge, merge_answers, merge_entities
+from ras_flow.formats.chains.writing import format_chains, write_chain
+
+__all__ = [
+    "Chain",
+    "Group",
+    "expand",
+    "format_chains",
+    "last_line",
+    "leftovers",
+    "match_answers",
+    "merge",
+    "merge_answers",
+    "merge_entities",
+    "read_answers",
+    "write_chain",
+]
