@@ -1,8 +1,8 @@
 """A small corpus with questions, shipped with the package: what the demo and the tests run on.
 
 The passages are original prose about stable facts, linked by people, places, works and dates, so
-that questions need one, two or three of them; documents with tables, lists and code come beside.
-Nothing is read from disk before a loader is called.
+that questions need one, two or three of them; documents with tables, lists and code come beside. A
+knowledge graph about the same world has questions of its own. Nothing is read from disk before a loader is called.
 """
 
 from __future__ import annotations
@@ -43,6 +43,32 @@ class DemoQuestion(TypedDict):
     subqueries: list[str]
 
 
+class DemoGraphQuestion(TypedDict):
+    """A question on the demo's knowledge graph.
+
+    Attributes:
+        id: Unique among the questions.
+        type: one-hop, two-hop, two-entity (both lead to the answer), several (answers), comparison,
+            or unanswerable.
+        question: The text of the question.
+        answer_set: All its answers; empty for unanswerable questions.
+        entities: The names in the graph that it starts from.
+        facts: The triples that lead from these to the answers.
+    """
+
+    id: str
+    type: str
+    question: str
+    answer_set: list[str]
+    entities: list[str]
+    facts: list[list[str]]
+
+
+GRAPH = "graph.tsv"
+"""The knowledge graph: subject, predicate and object by tabs; texts and numbers, which lead
+nowhere, in double quotes."""
+
+
 def passages() -> list[Document]:
     """Load the passages of the demo corpus."""
     return cast(list[Document], _json_lines("passages.jsonl"))
@@ -51,6 +77,11 @@ def passages() -> list[Document]:
 def questions() -> list[DemoQuestion]:
     """Load the demo questions."""
     return cast(list[DemoQuestion], _json_lines("questions.jsonl"))
+
+
+def graph_questions() -> list[DemoGraphQuestion]:
+    """Load the questions on the knowledge graph."""
+    return cast(list[DemoGraphQuestion], _json_lines("kg_questions.jsonl"))
 
 
 def default_question() -> str:
