@@ -2,7 +2,8 @@
 
 The passages are original prose about stable facts, linked by people, places, works and dates, so
 that questions need one, two or three of them; documents with tables, lists and code come beside. A
-knowledge graph about the same world has questions of its own. Nothing is read from disk before a loader is called.
+knowledge graph about the same world has questions of its own. Nothing is read from disk before a
+loader is called.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The demo's knowledge graph keeps its promises: size, form, and gold facts that lead to answers."""
+"""The demo's knowledge graph keeps its promises: size, form, and gold facts."""
 
 from __future__ import annotations
 
