@@ -17,7 +17,7 @@ from ras_flow.errors import InputError
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.text import tidy
 from ras_flow.formats.tokens import UNSPACED, tokenize
-from ras_flow.formats.triples import clean_field, format_triple
+from ras_flow.formats.triples import by_subject, clean_field, format_triple, parse_triples
 
 if TYPE_CHECKING:
     from ras_flow.parts.records import ChainLink
@@ -53,12 +53,16 @@ class History:
 
 @dataclass(frozen=True)
 class _Piece:
-    """One triple or passage as text, the hop it is written in, and how relevant it is."""
+    """One triple or passage as text, the hop it is written in, and how relevant it is.
+
+    With a ``subject``, the text is the rest of a triple.
+    """
 
     text: str
     hop: int
     relevance: int
     is_passage: bool = False
+    subject: str = ""
 
 
 def format_history(
@@ -69,6 +73,7 @@ def format_history(
     max_tokens: int | None = None,
     count_tokens: Callable[[str], int] | None = None,
     one_line: bool = False,
+    grouped: bool = False,
 ) -> History:
     """Write what planner and answerer read.
 
@@ -79,9 +84,9 @@ def format_history(
         Retrieved Graph Information: (S> s| P> p| O> o), (S> ...
         Question: <question>
 
-    A triple is written once, in the first hop that found it; a hop with nothing to write says
-    "none". Passages that are kept as text follow, also once, with their line breaks unless
-    ``one_line``, as the Graph LLM is trained::
+    ``grouped`` writes the triples of one subject as one line. A triple is written once, in the
+    first hop that found it; a hop with nothing to write says "none". Passages that are kept as text
+    follow, also once, with their line breaks unless ``one_line``, as the Graph LLM is trained::
 
         Retrieved Text: <title>| <text>
 
@@ -96,7 +101,7 @@ def format_history(
     tail = QUESTION + question.strip()
     subqueries = [" ".join(link.subquery.split()) for link in chain]
     known = {hop for hop, link in enumerate(chain) if link.known}
-    pieces = _pieces(question, subqueries, chain, one_line=one_line)
+    pieces = _pieces(question, subqueries, chain, one_line=one_line, grouped=grouped)
 
     def write(kept: Sequence[_Piece]) -> str:
         return head + _links(subqueries, kept, known) + tail
@@ -181,7 +186,12 @@ def shorten(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> s
 
 
 def _pieces(
-    question: str, subqueries: Sequence[str], chain: Sequence[ChainLink], *, one_line: bool
+    question: str,
+    subqueries: Sequence[str],
+    chain: Sequence[ChainLink],
+    *,
+    one_line: bool,
+    grouped: bool,
 ) -> list[_Piece]:
     """Format each different triple and passage once and rate it."""
     wanted = _content_words([question, *subqueries])
@@ -193,7 +203,9 @@ def _pieces(
             key = tuple(map(name_key, parts))
             if key not in pieces:
                 relevance = len(wanted & _content_words(key))
-                pieces[key] = _Piece(format_triple(*fields), hop, relevance)
+                text = f"{parts[1]} | {parts[2]}" if grouped else format_triple(*fields)
+                subject = parts[0] if grouped else ""
+                pieces[key] = _Piece(text, hop, relevance, subject=subject)
         for passage in link.passages:
             title, body = " ".join(passage["title"].split()), tidy(passage["text"])
             body = " ".join(body.split()) if one_line else _MARKER.sub(" ", body)
@@ -221,9 +233,22 @@ def _links(subqueries: Sequence[str], pieces: Sequence[_Piece], known: Collectio
     lines = []
     for hop, subquery in enumerate(subqueries):
         here = [piece for piece in pieces if piece.hop == hop]
-        found = ", ".join(piece.text for piece in here if not piece.is_passage)
+        facts = [piece for piece in here if not piece.is_passage]
+        found = ", ".join(piece.text for piece in facts if not piece.subject)
+        found += "\n".join(by_subject((it.subject, it.text) for it in facts if it.subject))
         texts = "".join(f"{piece.text}\n" for piece in here if piece.is_passage)
         none = KNOWN if hop in known else NOTHING
         triples = f"{FOUND}{found or none}\n" if found or not texts else ""
         lines.append(f"{SUBQUERY}{subquery}\n{triples}{texts}")
     return "".join(lines)
+
+
+def regroup(history: str) -> str:
+    """Write the triples of a history with one line a subject."""
+    lines = history.split("\n")
+    for at, line in enumerate(lines):
+        if line.startswith(FOUND):
+            triples = parse_triples(line.removeprefix(FOUND)).triples
+            grouped = by_subject((s, f"{p} | {o}") for s, p, o in triples)
+            lines[at] = FOUND + "\n".join(grouped)
+    return "\n".join(lines)

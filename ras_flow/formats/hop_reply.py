@@ -14,17 +14,19 @@ from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery, is_askable, visi
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field, parse_triples
 
-StepLabel = Literal["SUBQ", "ANSWER", "NOT_FOUND"]
+StepLabel = Literal["SUBQ", "ANSWER", "NOT_FOUND", "NO_RETRIEVAL"]
 
 MOST_SUBQUERIES = 3
 MOST_FACTS = 64
+
+_FIELDS = ("subject", "predicate", "object")
 
 _LABELS: dict[str, StepLabel] = {
     "SUBQ": "SUBQ",
     "SEARCH": "SUBQ",
     "ANSWER": "ANSWER",
     "NOTFOUND": "NOT_FOUND",
-    "NORETRIEVAL": "NOT_FOUND",
+    "NORETRIEVAL": "NO_RETRIEVAL",
 }
 _LABEL = re.compile(
     r"(sub[ _-]?q(?:uery)?|search|(?:final[ _-]*)?answer|not[ _-]*found|no[ _-]*retrieval)",
@@ -104,14 +106,26 @@ def parse_hop_reply(text: str, searched: Callable[[str], bool] = lambda _: False
     subject, or in the form of extractors. Of several steps the first kind counts, since a model
     that goes on after it plays its reader. ``searched`` tells whether a subquery was asked before.
     """
-    shown = visible(spoken(text))
-    facts, steps, rest = _read_json(shown) or _read_lines(shown)
-    unique = {(fact.spo, tuple(fact.numbers)): fact for fact in facts if _is_fact(fact.spo)}
-    reply = HopReply(list(unique.values())[:MOST_FACTS])
+    facts, steps, rest = _read(text)
+    reply = HopReply(facts[:MOST_FACTS])
     if not steps:
         said, numbers = cited_numbers(rest)
         return replace(reply, text=clean_answer(said), numbers=numbers, problem=_NO_STEP)
     return _decide(reply, steps, searched)
+
+
+def read_facts(text: str) -> list[Fact]:
+    """Read the facts of a reply, in any form; those of extractors have no numbers."""
+    facts, _, _ = _read(text)
+    return facts or [Fact(spo) for spo in parse_triples(spoken(text)).triples]
+
+
+def facts_as_json(facts: Sequence[Fact]) -> list[dict[str, Any]]:
+    """Return facts in the form of :data:`ras_flow.prompts.extractor.FACTS`."""
+    return [
+        {**dict(zip(_FIELDS, fact.spo, strict=True)), "passages": list(fact.numbers)}
+        for fact in facts
+    ]
 
 
 def cited_numbers(text: str) -> tuple[str, list[int]]:
@@ -151,6 +165,13 @@ def _decide(reply: HopReply, steps: Sequence[_Step], searched: Callable[[str], b
         return replace(reply, raw=raw, problem=_NO_TEXT.format(label=label))
     numbers = list(dict.fromkeys([*numbers, *steps[0].numbers]))
     return replace(reply, label=label, text=answer, numbers=numbers, raw=raw)
+
+
+def _read(text: str) -> tuple[list[Fact], list[_Step], str]:
+    shown = visible(spoken(text))
+    facts, steps, rest = _read_json(shown) or _read_lines(shown)
+    unique = {(fact.spo, tuple(fact.numbers)): fact for fact in facts if _is_fact(fact.spo)}
+    return list(unique.values()), steps, rest
 
 
 def _read_lines(text: str) -> tuple[list[Fact], list[_Step], str]:
@@ -270,7 +291,7 @@ def _read_json(text: str) -> tuple[list[Fact], list[_Step], str] | None:
 def _json_fact(item: Any) -> Fact | None:
     if not isinstance(item, Mapping):
         return None
-    fields = [item.get(name) for name in ("subject", "predicate", "object")]
+    fields = [item.get(name) for name in _FIELDS]
     if not all(isinstance(one, str | int | float) for one in fields):
         return None
     subject, predicate, object = (clean_field(str(one)) for one in fields)

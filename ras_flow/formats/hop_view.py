@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ras_flow.errors import InputError
 from ras_flow.formats.history import QUESTION, History, shorten
-from ras_flow.formats.triples import clean_field
+from ras_flow.formats.triples import by_subject, clean_field
 
 if TYPE_CHECKING:
     from ras_flow.parts.records import HopRequest, SearchSeen
@@ -37,13 +37,13 @@ def format_hop(
     ::
 
         Question: <question>
-        Search: <subquery>
         <subject> | <predicate> | <object> [1]; <predicate> | <object> [2]
         Search: <subquery>
         4 [<title>] <text>
 
-    If that is too long, first passages of earlier searches are left out, then facts of the oldest,
-    and last the new passages are shortened.
+    The search for the question itself is not written. If that is too long, first passages of
+    earlier searches are left out, then facts of the oldest, and last the new passages are
+    shortened.
     """
     text = _write(request)
     if max_tokens is None or count_tokens is None or count_tokens(text) <= max_tokens:
@@ -106,8 +106,9 @@ def _pieces_of(request: HopRequest) -> set[tuple[str, ...]]:
 
 
 def _write(request: HopRequest) -> str:
-    parts = [f"{QUESTION}{' '.join(request.question.split())}\n"]
-    parts += [_search(search, request.numbers) for search in request.searches]
+    question = " ".join(request.question.split())
+    parts = [f"{QUESTION}{question}\n"]
+    parts += [_search(search, question, request.numbers) for search in request.searches]
     if request.again:
         parts += [AGAIN, *_texts(request.again)]
     if request.last:
@@ -117,27 +118,31 @@ def _write(request: HopRequest) -> str:
     return "".join(parts).rstrip("\n")
 
 
-def _search(search: SearchSeen, numbers: Mapping[str, int]) -> str:
-    lines = [f"{SEARCH}{' '.join(line.split())}\n" for line in search.subquery.splitlines()]
+def _search(search: SearchSeen, question: str, numbers: Mapping[str, int]) -> str:
+    asked = (" ".join(line.split()) for line in search.subquery.splitlines())
+    lines = [f"{SEARCH}{line}\n" for line in asked if line != question]
     if search.shown:
         lines += _texts(search.shown)
-    by_subject: dict[str, list[str]] = {}
+    facts = []
     for fact in search.facts:
         cited = sorted({numbers[id] for id in fact["passages"] if id in numbers})
         stated = f" {cited}" if cited else ""
         said = f"{clean_field(fact['predicate'])} | {clean_field(fact['object'])}{stated}"
-        by_subject.setdefault(clean_field(fact["subject"]), []).append(said)
-    lines += [f"{subject} | {'; '.join(said)}\n" for subject, said in by_subject.items()]
+        facts.append((clean_field(fact["subject"]), said))
+    lines += [f"{line}\n" for line in by_subject(facts)]
     if not (search.shown or search.facts):
         lines.append(UNNOTED if search.unnoted else KNOWN if search.known else NOTHING)
     return "".join(lines)
 
 
 def _texts(passages: Mapping[int, Passage]) -> list[str]:
-    """Write passages; only their first lines begin at the margin, as no line of a text may."""
     return [
-        f"{number} [{' '.join(passage['title'].split())}] "
-        + "\n  ".join(line for line in passage["text"].strip().splitlines() if line.strip())
-        + "\n"
+        f"{number} {titled(passage['title'], passage['text'])}\n"
         for number, passage in passages.items()
     ]
+
+
+def titled(title: str, text: str) -> str:
+    """Write a passage; only its first line begins at the margin, as no line of a text may."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return f"[{' '.join(title.split())}] " + "\n  ".join(lines)

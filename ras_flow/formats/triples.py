@@ -84,6 +84,14 @@ def format_triples(triples: Iterable[tuple[str, str, str]]) -> str:
     return ", ".join(format_triple(*triple) for triple in triples)
 
 
+def by_subject(facts: Iterable[tuple[str, str]]) -> list[str]:
+    """Write facts of one subject, each given as subject and rest, as one line."""
+    said: dict[str, list[str]] = {}
+    for subject, rest in facts:
+        said.setdefault(subject, []).append(rest)
+    return [f"{subject} | {'; '.join(rests)}" for subject, rests in said.items()]
+
+
 def parse_triples(text: str) -> ParsedTriples:
     """Read an extractor's output: the triple format, and what models make of it. Never raises.
 

@@ -84,6 +84,7 @@ async def ask(
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
         when_unknown=context.when_unknown,
+        grouped=context.loop is None,
     )
     [reply] = await one_each(1, Reply, answerer.answer([request]), answerer)
     return reply

@@ -107,7 +107,11 @@ class Parts:
             extractor=part(
                 extractor,
                 ("extract", "identity", "batch_size"),
-                partial(make_extractor, output=defaults.extractor_output),
+                partial(
+                    make_extractor,
+                    output=defaults.extractor_output,
+                    together=defaults.loop != "paper",
+                ),
                 chats,
             ),
             answerer=part(answerer, ("answer", *soft), PromptedAnswerer, chats),

@@ -92,7 +92,7 @@ def extractor_of(context: Context) -> Extractor:
             "triples. Name another model as the extractor."
         )
     model = _model(context, extractor_name(context.extractor))
-    return _shared_extractor(model, context.extractor_output)
+    return _shared_extractor(model, context.extractor_output, together=context.loop != "paper")
 
 
 def answerer_of(context: Context) -> Answerer:
@@ -134,9 +134,11 @@ def reading_of_answerer(context: Context) -> Reading:
 
 
 @_shared(32)
-def _shared_extractor(model: LanguageModel, output: ExtractorOutput) -> Extractor:
+def _shared_extractor(
+    model: LanguageModel, output: ExtractorOutput, *, together: bool
+) -> Extractor:
     """Make one for all runs: concurrent ones share what is under way."""
-    return make_extractor(model, output)
+    return make_extractor(model, output, together=together)
 
 
 def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:

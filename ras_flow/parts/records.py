@@ -100,7 +100,8 @@ class PlanRequest:
         graph: The encoded graph's input; None for planners that take no soft tokens.
         instruction: Task-specific wording (paper table 5), possibly empty.
         problem: Why the previous plan was rejected; None on a first attempt.
-        may_give_up: Whether it may say that the documents do not answer the question.
+        may_give_up: Whether it may say that the documents do not answer the question; its facts
+            are then written by subject.
     """
 
     question: str
@@ -123,6 +124,7 @@ class AnswerRequest:
         max_new_tokens: Limit for the answer.
         when_unknown: ``"say so"`` lets a model that is told what to do answer that the documents do
             not say; ``"guess"`` asks for its best answer.
+        grouped: A chat model reads the facts by subject.
     """
 
     question: str
@@ -131,6 +133,7 @@ class AnswerRequest:
     instruction: str = ""
     max_new_tokens: int = 100
     when_unknown: Literal["say so", "guess"] = "guess"
+    grouped: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,7 @@ class HopRequest:
         again: Passages of earlier searches that are shown once more, by number.
         last: No further search can be made.
         guess: What to write where the documents do not say: a guess, or what comes nearest.
+        may_know: The task lets it answer what any well-read person knows.
         instruction: Task-specific wording (paper table 5), possibly empty.
         problem: Why the previous reply could not be used; None on a first attempt.
         max_new_tokens: Limit for the answer, beside the facts.
@@ -174,6 +178,7 @@ class HopRequest:
     again: Mapping[int, Passage] = field(default_factory=dict)
     last: bool = False
     guess: bool = False
+    may_know: bool = False
     instruction: str = ""
     problem: str | None = None
     max_new_tokens: int = 100

@@ -32,29 +32,49 @@ EXAMPLES: list[tuple[str, str]] = [
 TRAINED_INSTRUCTION = "Write every fact of the text as (S> subject| P> predicate| O> object)."
 """For an extractor that is trained with it: it knows the format, and needs no example."""
 
-JSON_INSTRUCTION = f"""\
-Turn the text into facts, as a JSON object with a list "triples" of objects that have a \
-"subject", a "predicate" and an "object".
+NUMBERED_INSTRUCTION = f"""\
+Turn the numbered texts into facts, those of one subject in one line:
+subject | predicate | object [number of the text]; predicate | object [number]
 {RULES}"""
+
+JSON_INSTRUCTION = f"""\
+Turn the numbered texts into facts, as a JSON object with a list "facts" of objects that have a \
+"subject", a "predicate", an "object" and "passages", a list of the text's number.
+{RULES}"""
+
+NUMBERED_EXAMPLES: list[tuple[str, str]] = [
+    (
+        "1 [Pier House] Pier House is an office building in Halden, Norway. It was designed by the "
+        "Norwegian architect Ingrid Moe and opened on 4 May 1931.\n"
+        "2 [Salt Road (film)] Salt Road is a film that Per Holm directed in 1987.",
+        "Pier House | instance of | office building [1]; location | Halden, Norway [1]; "
+        "architect | Ingrid Moe [1]; opened | 4 May 1931 [1]\n"
+        "Ingrid Moe | nationality | Norwegian [1]\n"
+        "Salt Road (film) | instance of | film [2]; directed by | Per Holm [2]; year | 1987 [2]",
+    ),
+]
+"""Two numbered passages, and their facts by subject."""
+
+FACTS: dict[str, object] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "subject": {"type": "string"},
+            "predicate": {"type": "string"},
+            "object": {"type": "string"},
+            "passages": {"type": "array", "items": {"type": "integer"}},
+        },
+        "required": ["subject", "predicate", "object", "passages"],
+        "additionalProperties": False,
+    },
+}
+"""JSON schema of facts with the numbers of their passages."""
 
 SCHEMA: dict[str, object] = {
     "type": "object",
-    "properties": {
-        "triples": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "subject": {"type": "string"},
-                    "predicate": {"type": "string"},
-                    "object": {"type": "string"},
-                },
-                "required": ["subject", "predicate", "object"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["triples"],
+    "properties": {"facts": FACTS},
+    "required": ["facts"],
     "additionalProperties": False,
 }
 """JSON schema of the structured form, within what strict servers take."""

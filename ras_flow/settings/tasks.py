@@ -13,10 +13,12 @@ class Task(NamedTuple):
     Attributes:
         instruction: Wording put before the question; empty for short answers.
         max_answer_tokens: New tokens that the answer may take.
+        may_know: A model that reads a hop in one call may answer what any well-read person knows.
     """
 
     instruction: str
     max_answer_tokens: int
+    may_know: bool = False
 
 
 TASKS: dict[str, Task] = {
@@ -26,9 +28,11 @@ TASKS: dict[str, Task] = {
         140,
     ),
     "short_qa": Task("", 100),
-    "multiple_choice": Task("Choose the correct option. Reply with its letter only.", 50),
-    "fact_check": Task("Is the statement true or false? Reply with 'true' or 'false' only.", 50),
-    "yes_no": Task("Reply with 'yes' or 'no' only.", 50),
+    "multiple_choice": Task("Choose the correct option. Reply with its letter only.", 50, True),
+    "fact_check": Task(
+        "Is the statement true or false? Reply with 'true' or 'false' only.", 50, True
+    ),
+    "yes_no": Task("Reply with 'yes' or 'no' only.", 50, True),
     "ambiguous_qa": Task(
         "The question may be read in several ways. Write a passage that gives the right answer "
         "to each reading. [Long Form]",

@@ -124,7 +124,7 @@ class Step(TypedDict):
     """
 
     saw: str
-    label: Literal["SUBQ", "ANSWER", "NOT_FOUND"] | None
+    label: Literal["SUBQ", "ANSWER", "NOT_FOUND", "NO_RETRIEVAL"] | None
     subquery: str
     answer: str
     cites: list[str]

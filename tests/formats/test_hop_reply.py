@@ -84,7 +84,7 @@ def test_facts_and_answer_are_read_in_every_form(text: str) -> None:
         ('{"search": ["Who owns it?"], "answer": ""}', "SUBQ", ["Who owns it?"]),
         ("[NOT FOUND] They name no price. [2]", "NOT_FOUND", "They name no price."),
         ("[NOT_FOUND]", "NOT_FOUND", ""),
-        ("[NO_RETRIEVAL]", "NOT_FOUND", ""),
+        ("[NO_RETRIEVAL]", "NO_RETRIEVAL", ""),
         ("[ANSWER] Нарвик[2]", "ANSWER", "Нарвик"),
         ("[ANSWER] Lola (1981) [2]", "ANSWER", "Lola (1981)"),
         (

@@ -19,7 +19,9 @@ from tests.servers.scripted import last_message
 FACTS = [("Mira Lund", "place of birth", "Narvik"), ("Mira Lund", "occupation", "engineer")]
 FREE = ", ".join(f"(S> {s}| P> {p}| O> {o})" for s, p, o in FACTS)
 NAMES = ("subject", "predicate", "object")
-JSON = json.dumps({"triples": [dict(zip(NAMES, fact, strict=True)) for fact in FACTS]})
+JSON = json.dumps(
+    {"facts": [{**dict(zip(NAMES, fact, strict=True)), "passages": [1]} for fact in FACTS]}
+)
 PASSAGE = Passage(id="p", title="Mira Lund", text="Mira Lund, an engineer, was born in Narvik.")
 
 pytestmark = pytest.mark.usefixtures("providers")

@@ -13,7 +13,7 @@ from ras_flow.formats.triples import format_triples
 from ras_flow.parts import Generation, Message
 from ras_flow.parts.prompted import PromptedExtractor
 from ras_flow.parts.prompted.extractor import MAX_SOURCE, MOST_PARTS, MOST_TRIPLES
-from ras_flow.parts.prompted.forms import Form, json_form, text_form
+from ras_flow.parts.prompted.forms import Form, json_form, numbered_form, text_form
 from ras_flow.state.schema import Passage
 from ras_flow.state.schema import make_passage as passage
 from ras_flow.testing import ScriptedModel
@@ -92,7 +92,7 @@ async def test_thoughts_give_no_triples() -> None:
     assert second.triples == [] and second.error and "limit of new tokens" in second.error
 
 
-@pytest.mark.parametrize("form", [text_form(), json_form()])
+@pytest.mark.parametrize("form", [text_form(), json_form(), numbered_form()])
 async def test_all_that_a_dense_passage_states_fits_into_the_output(form: Form) -> None:
     facts = [("Ingrid Moe", "designed", f"House {n} of Halden, Norway") for n in range(26)]
     records = [dict(zip(("subject", "predicate", "object"), fact, strict=True)) for fact in facts]
@@ -205,3 +205,42 @@ async def test_a_trained_model_reads_the_passage_alone() -> None:
     assert model.prompts == [[{"role": "user", "content": f"Title: Narvik\nText: {GOOD['text']}"}]]
     forms = {extractor.identity, PromptedExtractor(model).identity}
     assert len({*forms, PromptedExtractor(model, json_form()).identity}) == 3
+
+
+TOWNS = [passage(name, f"{name} is a town in Norway.") for name in ("Narvik", "Bodø", "Molde")]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Narvik | is | a town [1]; lies in | Norway [1]\nMolde | is | a town [3]",
+        "(S> Narvik| P> is| O> a town), (S> Narvik| P> lies in| O> Norway), "
+        "(S> Molde| P> is| O> a town)",
+        "Narvik | is | a town [1]\nNarvik | lies in | Norway [1]\nMolde | is | a town [9]",
+    ],
+)
+async def test_the_passages_of_a_hop_are_read_in_one_call(reply: str) -> None:
+    model = ScriptedModel(reply, window=8_000)
+    extractor = PromptedExtractor(model, numbered_form())
+    first, second, third = await extractor.extract(TOWNS)
+    assert first.triples == [("Narvik", "is", "a town"), ("Narvik", "lies in", "Norway")]
+    assert (second.triples, second.error) == ([], None)
+    assert third.triples == [("Molde", "is", "a town")]
+    assert [made.calls for made in (first, second, third)] == [1, 0, 0] and extractor.batch_size > 2
+    assert "\n2 [Bodø] Bodø is a town in Norway.\n3 [Molde]" in texts_of(model)[0]
+
+
+@pytest.mark.parametrize("failure", ["rejected", "cut"])
+async def test_each_passage_is_read_alone_where_all_cannot_be(failure: str) -> None:
+    class Narrow(ScriptedModel):
+        async def generate(self, prompts: Any, **more: Any) -> list[Generation]:
+            [made] = await super().generate(prompts, **more)
+            if "\n2 [" not in prompts[0][-1]["content"]:
+                return [made]
+            if failure == "rejected":
+                raise ModelResponseError("too much")
+            return [Generation(made.text, truncated=True)]
+
+    model = Narrow(lambda text: f"{text.split()[2]} | is | a town [1]", window=8_000)
+    made = await PromptedExtractor(model, numbered_form()).extract(TOWNS)
+    assert [one.triples for one in made] == [[(town["title"], "is", "a town")] for town in TOWNS]

@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 
 from ras_flow.errors import AuthenticationError, InputError
 from ras_flow.formats.history import format_history
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
 from ras_flow.formats.triples import format_triples, parse_triples
+from ras_flow.llms import ChatLanguageModel
 from ras_flow.parts import AnswerRequest, ChainLink, Generation, Message, PlanRequest
 from ras_flow.parts.prompted import PromptedAnswerer, PromptedExtractor, PromptedPlanner
 from ras_flow.prompts import answerer, extractor
@@ -70,6 +72,23 @@ async def test_a_plan_is_read_from_any_line_and_ends_where_the_model_plays_on(
     )
     plan = parse_plan(reply.text)
     assert (plan.label, plan.subquery) == read
+
+
+async def test_chat_models_read_facts_by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ChatLanguageModel(FakeListChatModel(responses=[]))
+    scripted = ScriptedModel("Narvik")
+    monkeypatch.setattr(model, "generate", scripted.generate)
+    born = triple("Mira Lund")
+    chain = [ChainLink("Who?", [born, triple("Leo Fahr"), {**born, "predicate": "lived in"}])]
+    await PromptedPlanner(model).plan([PlanRequest("Q?", chain, may_give_up=True)])
+    await PromptedAnswerer(model).answer([AnswerRequest("Q?", chain, grouped=True)])
+    for prompt in scripted.prompts:
+        assert prompt[-1]["content"] == (
+            "[SUBQ] Who?\nRetrieved Graph Information: "
+            "Mira Lund | place of birth | Narvik; lived in | Narvik\n"
+            "Leo Fahr | place of birth | Narvik\nQuestion: Q?"
+        )
+        assert not any("S>" in message["content"] for message in prompt)
 
 
 async def test_the_reason_for_asking_again_is_told() -> None:

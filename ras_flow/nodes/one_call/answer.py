@@ -59,11 +59,15 @@ def _judge(
 
 
 def _ends(step: Step) -> bool:
-    return step["label"] == "ANSWER" or (step["label"] == "NOT_FOUND" and step["whole"])
+    return step["label"] in ("ANSWER", "NO_RETRIEVAL") or (
+        step["label"] == "NOT_FOUND" and step["whole"]
+    )
 
 
 def _why(stop_reason: str, step: Step) -> str:
     """Return why the run stopped: what the last call found counts over what the plan said."""
     if stop_reason not in ("sufficient", "not_found"):
         return stop_reason
+    if step["label"] == "NO_RETRIEVAL":
+        return "no_retrieval"
     return "sufficient" if step["label"] == "ANSWER" else "not_found"

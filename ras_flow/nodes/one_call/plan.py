@@ -19,6 +19,7 @@ _LABELS: dict[str | None, PlanLabel | None] = {
     "SUBQ": "SUBQ",
     "ANSWER": "SUFFICIENT",
     "NOT_FOUND": "NOT_FOUND",
+    "NO_RETRIEVAL": "NO_RETRIEVAL",
     None: None,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ras_flow.formats.hop_reply import HopReply, parse_hop_reply
@@ -76,6 +77,7 @@ async def read_hop(
         again=dict(list(again.items())[:MOST_AGAIN]) if last else {},
         last=last,
         guess=context.when_unknown == "guess",
+        may_know=task.may_know,
         instruction=context.instruction or task.instruction,
         problem=problem,
         max_new_tokens=task.max_answer_tokens,
@@ -83,6 +85,8 @@ async def read_hop(
     [reply] = await one_each(1, Reply, reader.read([request]), reader)
     cost.add(reply, reply.calls)
     parsed = parse_hop_reply(reply.text, lambda subquery: was_searched(state, subquery))
+    if parsed.label == "NO_RETRIEVAL" and not (task.may_know and parsed.text):
+        parsed = replace(parsed, label="NOT_FOUND")
     lost = loss_of("model", reply)
     if reply.truncated and parsed.label:
         lost += end_of("model", reply.text, reply)

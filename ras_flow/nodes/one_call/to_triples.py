@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import ExtractedEvent
+from ras_flow.formats.normalize import name_key
 from ras_flow.formats.quality import refine
 from ras_flow.formats.stated import is_stated
 from ras_flow.formats.triples import Spo
@@ -17,29 +18,34 @@ from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import may_retrieve
 from ras_flow.state.channels import RasState
-from ras_flow.state.kg import last_hop, merge_triples, to_new_triples
-from ras_flow.state.schema import Extracted
+from ras_flow.state.kg import as_spo, last_hop, merge_triples, to_new_triples
+from ras_flow.state.schema import Extracted, passage_id
 from ras_flow.state.usage import Cost
+from ras_flow.triples.cache import TripleCache
 
 UNSTATED = "not in its passage"
 
 
 async def to_triples(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
-    """Read the last hop's passages; keep the facts that they state, and the step."""
+    """Read the last hop's passages; keep the facts that they state, and the step.
+
+    A passage of which a fact is kept adds those of its full extraction, where the store has it.
+    """
     context = parts.context(state, runtime)
     hop = last_hop(state["hops"])
     cost = Cost("reader", f"to_triples:{hop['index']}")
     new = unread(state)
     last = not may_retrieve(state, context)
     read = await read_hop(state, context, parts, cost, new=new, last=last)
-    extracted, dropped = _noted(read, state, new)
+    noted, dropped = _noted(read, state, new)
+    extracted, cached = await _with_stored(noted, state, runtime, parts)
     graph = merge_triples(state["triples"], to_new_triples(extracted))
     runtime.stream_writer(
         ExtractedEvent(
             type="extracted",
             hop=hop["index"],
             passages=len(new),
-            cached=0,
+            cached=cached,
             triples=sum(len(one["triples"]) for one in extracted),
             dropped=dropped.total(),
             reasons=dict(+dropped),
@@ -78,3 +84,24 @@ def _noted(read: Read, state: RasState, new: Sequence[str]) -> tuple[list[Extrac
         dropped.update(kept.left_out)
         extracted.append(Extracted(passage=id, triples=[list(spo) for spo in kept.triples]))
     return extracted, dropped
+
+
+async def _with_stored(
+    noted: Sequence[Extracted], state: RasState, runtime: Runtime[Any], parts: PartsSource
+) -> tuple[list[Extracted], int]:
+    """Add what was extracted of these passages before; return how many that are, too."""
+    used = {one["passage"]: state["passages"][one["passage"]] for one in noted if one["triples"]}
+    if runtime.store is None or not used:
+        return list(noted), 0
+    extractor = await parts.get_extractor(parts.context(state, runtime))
+    keys = {id: passage_id(each["title"], each["text"]) for id, each in used.items()}
+    kept = await TripleCache(runtime.store, extractor.identity).get(list(keys.values()))
+    stored = {id: kept[key].triples for id, key in keys.items() if key in kept}
+    extracted = []
+    for one in noted:
+        title, text = (state["passages"][one["passage"]][name] for name in ("title", "text"))
+        full = refine(map(as_spo, stored.get(one["passage"], ())), title, text).triples
+        ends = {(name_key(s), name_key(o)) for s, _, o in one["triples"]}
+        more = [list(spo) for spo in full if (name_key(spo[0]), name_key(spo[2])) not in ends]
+        extracted.append(Extracted(passage=one["passage"], triples=one["triples"] + more))
+    return extracted, len(stored)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ras_flow.formats.history import format_history
+from ras_flow.formats.history import format_history, regroup
+from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import AnswerRequest, Message, Reply
@@ -26,14 +27,7 @@ class PromptedAnswerer:
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.identity = model.identity
-        self._prefixes = {
-            (unknown, is_long): few_shot(
-                instruction,
-                (prompts.LONG_FORM_EXAMPLES if is_long else prompts.EXAMPLES)
-                + [prompts.UNKNOWN_EXAMPLE] * (unknown == "say so"),
-            )
-            for (unknown, is_long), instruction in prompts.INSTRUCTIONS.items()
-        }
+        self._is_chat = isinstance(model, ChatLanguageModel)
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request."""
@@ -51,12 +45,19 @@ class PromptedAnswerer:
 
     def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
         is_long = request.max_new_tokens >= LONG_FORM_TOKENS
-        prefix = self._prefixes[request.when_unknown, is_long]
+        grouped = request.grouped and self._is_chat
+        examples = prompts.LONG_FORM_EXAMPLES if is_long else prompts.EXAMPLES
+        if request.when_unknown == "say so":
+            examples = [*examples, prompts.UNKNOWN_EXAMPLE]
+        if grouped:
+            examples = [(regroup(seen), answer) for seen, answer in examples]
+        prefix = few_shot(prompts.INSTRUCTIONS[request.when_unknown, is_long], examples)
         history = format_history(
             request.question,
             request.chain,
             instruction=request.instruction,
             max_tokens=room(self.model, prefix),
             count_tokens=self.model.count_tokens,
+            grouped=grouped,
         )
         return ask(prefix, history.text), history.lost_triples

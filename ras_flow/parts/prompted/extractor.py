@@ -17,9 +17,9 @@ from ras_flow.formats.triples import Spo, format_triple, parse_triples
 from ras_flow.llms.local.text import LOOP
 from ras_flow.parts.prompted.forms import Form, text_form
 from ras_flow.parts.prompted.prompting import ask, room
+from ras_flow.parts.prompted.together import Share, generate_together
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Extraction, Generation, Message
-from ras_flow.prompts.extractor import source
 from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import all_or_none
 
@@ -55,7 +55,8 @@ class PromptedExtractor:
     def __init__(self, model: LanguageModel, form: Form | None = None) -> None:
         self.model = model
         self.form = form = form or text_form()
-        self.batch_size = model.batch_size
+        together = min(form.together or 1, model.window // (MAX_SOURCE + form.max_new_tokens))
+        self.batch_size = max(model.batch_size, together)
         asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE, LOOP)
         self.identity = f"{model.identity}+{sha256(repr(asked).encode()).hexdigest()[:8]}"
 
@@ -82,7 +83,7 @@ class PromptedExtractor:
         title, text = (scrub(passage[name]).strip() for name in ("title", "text"))
         title = topic(title, text)[:_TITLE]
         facts, text = read_rows(text, title)
-        empty = source(title, "")
+        empty = self.form.write(title, "")
         space = room(self.model, self.form.prefix) - self.model.count_tokens(empty)
         if space < LEAST_SOURCE:
             return (
@@ -97,7 +98,7 @@ class PromptedExtractor:
                 f"It has {len(text)} characters, and more than {MOST_PARTS} parts of {MAX_WORDS} "
                 "words. Split it into smaller documents, or index it with `ras-flow index build`."
             )
-        return facts, {source(title, part): part for part in parts}
+        return facts, {self.form.write(title, part): part for part in parts}
 
     def _split(self, text: str, limit: int, words: int = MAX_WORDS) -> Iterator[str]:
         """Yield a text, or parts of it that are short enough."""
@@ -113,6 +114,12 @@ class PromptedExtractor:
         """Ask about each text; what the model cannot read fails alone."""
         if not texts:
             return []
+        if self.form.together is not None:
+            groups = [texts[i : i + self.batch_size] for i in range(0, len(texts), self.batch_size)]
+            made = await all_or_none(
+                generate_together(self.model, self.form, group, STOP) for group in groups
+            )
+            return [one for group in made for one in group]
         if len(texts) > 1 and self.model.batch_size == 1:
             return await self._one_by_one(texts)
         asked: list[list[Message]] = [ask(self.form.prefix, text) for text in texts]
@@ -161,7 +168,7 @@ class PromptedExtractor:
             error,
             input_tokens=sum(part.input_tokens for part in good),
             output_tokens=sum(part.output_tokens for part in good),
-            calls=len(parts),
+            calls=sum(not isinstance(made, Share) for _, made in parts),
             left=list(failed) if facts or len(failed) < len(parts) else [],
         )
 

@@ -13,9 +13,14 @@ from ras_flow.settings.context import ExtractorOutput
 from ras_flow.state.schema import Passage
 
 
-def make_extractor(model: LanguageModel, output: ExtractorOutput = "text") -> SharedExtractor:
-    """Make an extractor of a language model, asked in the form that suits it."""
-    return SharedExtractor(PromptedExtractor(model, form_for(model, output)))
+def make_extractor(
+    model: LanguageModel, output: ExtractorOutput = "text", *, together: bool = False
+) -> SharedExtractor:
+    """Make an extractor of a language model, asked in the form that suits it.
+
+    ``together`` has a chat model read several passages at once.
+    """
+    return SharedExtractor(PromptedExtractor(model, form_for(model, output, together=together)))
 
 
 class KeptText:

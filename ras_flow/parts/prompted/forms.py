@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ras_flow.formats.triples import parse_triples
+from ras_flow.formats.hop_reply import facts_as_json, read_facts
+from ras_flow.formats.hop_view import titled
 from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
 from ras_flow.llms.local.tokenized import TokenizedModel
@@ -21,6 +22,9 @@ from ras_flow.parts.records import Message
 from ras_flow.prompts import extractor as prompts
 from ras_flow.settings.context import ExtractorOutput
 
+TOGETHER = 5
+"""Passages that a chat model reads at once: those of a hop, as a rule."""
+
 SHORT = 128
 """Tokens for the embedded model until it is trained: after them it only repeats itself, and the
 whole batch waits for it."""
@@ -30,25 +34,36 @@ whole batch waits for it."""
 class Form:
     """A way to ask for triples of one piece of text, which comes after the messages of ``prefix``.
 
-    ``schema`` is the JSON schema to send along; None for free text.
+    ``schema`` is the JSON schema to send along; None for free text. ``together`` numbered texts
+    are asked about at once; None for one at a time, without a number.
     """
 
     prefix: Sequence[Message]
     max_new_tokens: int = 256
     schema: Mapping[str, Any] | None = None
+    together: int | None = None
+
+    def write(self, title: str, text: str) -> str:
+        """Write a text as it is asked about."""
+        return prompts.source(title, text) if self.together is None else titled(title, text)
 
 
-def form_for(model: LanguageModel, output: ExtractorOutput = "text") -> Form:
-    """Return the form for a model; ``output`` counts for remote models that are not trained."""
+def form_for(
+    model: LanguageModel, output: ExtractorOutput = "text", *, together: bool = False
+) -> Form:
+    """Return the form for a model; what else is given counts for untrained remote models."""
     tuned = find_tuned(model.name) if isinstance(model, TokenizedModel) else None
     if tuned:
         return trained_form(tuned.instruction, tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):
         return Form(())  # It was trained to extract: the passage alone.
     if isinstance(model, ChatLanguageModel | ServedLanguageModel):
+        most = TOGETHER if together else 1
         if output == "json":
-            return json_form()
-        return trained_form(prompts.TRAINED_INSTRUCTION) if output == "trained" else text_form()
+            return json_form(most)
+        if output == "trained":
+            return trained_form(prompts.TRAINED_INSTRUCTION)
+        return numbered_form(most) if together else text_form()
     embedded = isinstance(model, LocalLanguageModel) and model.name == SMOLLM2
     return text_form(SHORT) if embedded else text_form()
 
@@ -61,19 +76,22 @@ def text_form(max_new_tokens: int = 512) -> Form:
     return Form(few_shot(prompts.INSTRUCTION, prompts.EXAMPLES), max_new_tokens)
 
 
-def json_form() -> Form:
+def numbered_form(together: int = TOGETHER) -> Form:
+    """Return the form for chat models that read a hop's passages at once."""
+    prefix = few_shot(prompts.NUMBERED_INSTRUCTION, prompts.NUMBERED_EXAMPLES)
+    return Form(prefix, max_new_tokens=512, together=together)
+
+
+def json_form(together: int = 1) -> Form:
     """Return the form for chat models whose server takes a schema: the same rules, with JSON."""
-    examples = [(given, _as_json(made)) for given, made in prompts.EXAMPLES]
+    examples = [
+        (given, json.dumps({"facts": facts_as_json(read_facts(made))}, ensure_ascii=False))
+        for given, made in prompts.NUMBERED_EXAMPLES
+    ]
     prefix = few_shot(prompts.JSON_INSTRUCTION, examples)
-    return Form(prefix, max_new_tokens=1024, schema=prompts.SCHEMA)
+    return Form(prefix, max_new_tokens=1024, schema=prompts.SCHEMA, together=together)
 
 
 def trained_form(instruction: str, max_new_tokens: int = 512) -> Form:
     """Return the form in which `ras-flow train triples` trains extractors."""
     return Form(few_shot(instruction, ()) if instruction else (), max_new_tokens)
-
-
-def _as_json(triples: str) -> str:
-    names = ("subject", "predicate", "object")
-    facts = [dict(zip(names, triple, strict=True)) for triple in parse_triples(triples).triples]
-    return json.dumps({"triples": facts}, ensure_ascii=False)

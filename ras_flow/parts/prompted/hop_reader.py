@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ras_flow.documents.split import split_text
-from ras_flow.formats.hop_reply import HopReply, parse_hop_reply
+from ras_flow.formats.hop_reply import HopReply, facts_as_json, parse_hop_reply
 from ras_flow.formats.hop_view import format_hop, new_passages, with_new
 from ras_flow.formats.reply import spoken
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
@@ -78,7 +78,11 @@ class PromptedHopReader:
 
     def _prefix(self, request: HopRequest) -> list[Message]:
         told = prompts.instruction(
-            reads=self._reads, guess=request.guess, form=request.instruction, json=self._json
+            reads=self._reads,
+            guess=request.guess,
+            known=request.may_know,
+            form=request.instruction,
+            json=self._json,
         )
         examples = prompts.EXAMPLES
         if self._json:
@@ -111,12 +115,9 @@ def _facts(reply: HopReply) -> str:
 
 
 def _json(reply: HopReply) -> str:
-    names = ("subject", "predicate", "object")
-    facts = [
-        {**dict(zip(names, fact.spo, strict=True)), "passages": list(fact.numbers)}
-        for fact in reply.facts
-    ]
     step: dict[str, Any] = {"search": list(reply.subqueries)}
     if reply.label == "ANSWER":
         step |= {"answer": reply.text, "passages": list(reply.numbers)}
-    return json.dumps(prompts.as_json({"facts": facts, **step}), ensure_ascii=False)
+    return json.dumps(
+        prompts.as_json({"facts": facts_as_json(reply.facts), **step}), ensure_ascii=False
+    )

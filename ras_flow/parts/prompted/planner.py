@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from ras_flow.formats.history import format_history
+from ras_flow.formats.history import format_history, regroup
 from ras_flow.formats.plan import parse_plan
 from ras_flow.formats.reply import spoken
 from ras_flow.llms.remote.chat import ChatLanguageModel
@@ -32,7 +32,8 @@ class PromptedPlanner:
         self.identity = model.identity
         self._first = few_shot(prompts.INSTRUCTION, prompts.FIRST_EXAMPLES)
         self._next = few_shot(prompts.INSTRUCTION, prompts.NEXT_EXAMPLES)
-        self._open = few_shot(prompts.OPEN_INSTRUCTION, prompts.NEXT_EXAMPLES)
+        grouped = [(regroup(seen), plan) for seen, plan in prompts.NEXT_EXAMPLES]
+        self._open = few_shot(prompts.OPEN_INSTRUCTION, grouped)
         self.searches_first = isinstance(model, ChatLanguageModel)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
@@ -62,6 +63,7 @@ class PromptedPlanner:
             instruction=request.instruction,
             max_tokens=room(self.model, prefix) - self.model.count_tokens(again),
             count_tokens=self.model.count_tokens,
+            grouped=request.may_give_up,
         )
         return ask(prefix, history.text + again), history.lost_triples
 
