@@ -17,20 +17,26 @@ METADATA = "ras_flow_system"
 """Key of a checkpoint's metadata: the name of the system whose run it is."""
 
 
-class SystemBuilder(StateGraph[S, Any, RasInput, RasOutput]):
+class SystemBuilder(StateGraph[S, Any, RasInput, Any]):
     """A builder of a system's graph.
 
     Args:
         system: The system's name; checkpoints carry it, so that a run is continued by its graph.
         state: The class of its state.
         parts: Where its nodes get their parts.
+        output: The class of what a finished run returns.
     """
 
-    def __init__(self, system: str, state: type[S], parts: PartsSource) -> None:
+    def __init__(
+        self,
+        system: str,
+        state: type[S],
+        parts: PartsSource,
+        *,
+        output: type[RasOutput] = RasOutput,
+    ) -> None:
         context = type(parts.defaults)
-        super().__init__(
-            state, context_schema=context, input_schema=RasInput, output_schema=RasOutput
-        )
+        super().__init__(state, context_schema=context, input_schema=RasInput, output_schema=output)
         self.system = system
         self.parts = parts
 

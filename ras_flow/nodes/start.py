@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.events import StartEvent, passages_event
 from ras_flow.formats.text import scrub
 from ras_flow.parts.source import PartsSource
+from ras_flow.settings.context import Context
 from ras_flow.settings.limits import check_count, check_question, check_sizes
 from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Document, Hop, Passage, make_passage
@@ -35,6 +36,10 @@ _FRESH = {
 """What a run has gathered before it begins."""
 
 
+async def _open_retriever(parts: PartsSource, context: Context) -> None:
+    await parts.get_retriever(context)
+
+
 async def start(
     state: RunState,
     runtime: Runtime[Any],
@@ -42,12 +47,13 @@ async def start(
     *,
     points: Collection[str] = (),
     own: Mapping[str, Any] = MappingProxyType({}),
+    open_search: Callable[[PartsSource, Any], Awaitable[object]] = _open_retriever,
 ) -> dict[str, Any]:
     """Check the input and resolve the settings; given documents become hop 0, the first context t0.
 
     A system whose settings name no planner searches unless documents are given. ``points`` are
     those at which it can wait for a person. ``own`` are its own channels, as they are before a run
-    begins.
+    begins. ``open_search`` opens what a run searches in, so that it fails before anything is asked.
     """
     context = parts.resolve(state.get("settings") or {}, runtime)
     question = _text(state.get("question"), "question", "question")
@@ -76,7 +82,7 @@ async def start(
     needless = set() if searches else {"planner"} if passages else {"planner", "extractor"}
     await parts.check(context, [role for role in context.model_roles if role not in needless])
     if searches:
-        await parts.get_retriever(context)
+        await open_search(parts, context)
     runtime.stream_writer(StartEvent(type="start", question=question))
     fresh = {**_FRESH, **own}
     update: dict[str, Any] = {
