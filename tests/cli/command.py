@@ -6,6 +6,7 @@ runs in them is the installed script's own `main`.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 Main = Callable[[list[str]], None]
 
@@ -161,3 +163,23 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # What Linux says where others say that the file is at its end.
         return b""
+
+
+def document(run: str) -> dict[str, Any]:
+    done = ras_flow("runs", "show", run, "--json")
+    assert done.code == 0, done.err
+    return dict(json.loads(done.out))
+
+
+def ok(*arguments: str) -> str:
+    done = ras_flow("runs", *arguments)
+    assert (done.code, done.err) == (0, ""), done.err
+    return " ".join(done.out.split())
+
+
+def refused(*arguments: str) -> str:
+    """Run a command that fails, and return its one line."""
+    done: Done = ras_flow("runs", *arguments)
+    [line] = done.err.splitlines()
+    assert done.code in (1, 2) and line.startswith("ras-flow: "), done
+    return line

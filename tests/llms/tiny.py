@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from ras_flow.llms.local import model as local
+from ras_flow.llms.local import weights
+from ras_flow.parts import Message
+from ras_flow.support.files import checksum
 
 TEMPLATE = (
     "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"
@@ -48,3 +54,31 @@ def save_tiny_model(folder: Path, *, window: int = 700, width: int = 32) -> Path
     model.generation_config.temperature = 5.0
     model.save_pretrained(folder)
     return folder
+
+
+def save_extractor(folder: Path) -> Path:
+    """Save a tiny model as one that was trained to extract."""
+    save_tiny_model(folder)
+    record = {
+        "format": 1,
+        "kind": "causal",
+        "base": "some/model",
+        "adapter": False,
+        "instruction": "",
+        "max_new_tokens": 9,
+        "files": {file.name: checksum(file) for file in folder.iterdir()},
+    }
+    (folder / "extractor.json").write_text(json.dumps(record))
+    return folder
+
+
+def chat(text: str, examples: int = 1) -> list[Message]:
+    prompt: list[Message] = [{"role": "system", "content": "Rules."}]
+    for i in range(examples):
+        prompt.append({"role": "user", "content": f"in {i}"})
+        prompt.append({"role": "assistant", "content": f"out {i}"})
+    return [*prompt, {"role": "user", "content": text}]
+
+
+def load(name: str) -> local.LoadedModel:
+    return local.load_model(name, weights.fingerprint(name))
