@@ -1,0 +1,1 @@
+"""Retrievers of facts: which triples of a subgraph a question is about."""

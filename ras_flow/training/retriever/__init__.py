@@ -1,0 +1,1 @@
+"""Training of fact retrievers: candidate paths, refined labels, and three kinds of model."""

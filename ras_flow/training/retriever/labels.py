@@ -1,0 +1,139 @@
+"""What a retriever learns to find for a question, and how right that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ras_flow.formats.triples import Spo
+from ras_flow.kg.subgraph import Subgraph
+from ras_flow.training.retriever.merging import merge, triples_of
+from ras_flow.training.retriever.pool import End, Path, Walks, make_pool
+from ras_flow.training.retriever.questions import Asked, RelationPath
+from ras_flow.training.retriever.refining import Case, Refiner
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which candidates there are, and what a chosen one stands for."""
+
+    slack: int = 0
+    neighbours: Collection[End] = ("query", "answer")
+    expand: bool = True
+
+
+@dataclass(frozen=True)
+class Label:
+    """Facts to find, and relations that lead to them.
+
+    Attributes:
+        weak: Whether the refiner's replies could not be used, and all shortest paths were kept.
+        cut: Pairs of entities with more paths than were looked at.
+    """
+
+    positives: list[Spo]
+    paths: list[RelationPath]
+    weak: bool = False
+    cut: int = 0
+
+
+async def label(
+    asked: Asked, walks: Walks, places: dict[str, int], refiner: Refiner | str, options: Options
+) -> Label | str:
+    """Return a question's label, or why it has none.
+
+    ``refiner`` is ``gold`` for the data set's facts, ``none`` for all shortest paths (the weak
+    labels), or who chooses. ``places`` are the graph's entities by name.
+    """
+    graph = walks.graph
+    if refiner == "gold":
+        gold = [tuple(fact) for fact in asked.get("gold", ())]
+        return Label(gold, _chain(gold, asked["entities"])) if gold else "no gold facts"
+    queries = [places[name] for name in asked["entities"] if name in places]
+    answers = list(dict.fromkeys(places[one] for one in asked["answers"] if one in places))
+    if not queries or not answers:
+        return "its entity or answer is not in the graph"
+    pool = make_pool(
+        walks, queries, answers, slack=options.slack, neighbours=options.neighbours
+    )
+    weak = [path for path in pool.paths if path.kind == "path"]
+    if isinstance(refiner, str):
+        if not weak:
+            return "no path"
+        return _made(graph, _facts(weak), weak, cut=pool.cut)
+    candidates = merge(graph, pool, answers)
+    if not candidates:
+        return "no path"
+    names = [graph.label(one) for one in answers]
+    picked = await refiner.choose(Case(asked["question"], names, graph, candidates))
+    if picked is None:
+        return _made(graph, _facts(weak), weak, weak=True, cut=pool.cut) if weak else "no path"
+    if not picked:
+        return "the refiner chose none"
+    some = [candidates[at] for at in picked]
+    paths = [path for one in some for path in (one.members if options.expand else (one.shown,))]
+    return _made(graph, triples_of(some, expand=options.expand), paths, cut=pool.cut)
+
+
+def _facts(paths: Iterable[Path]) -> list[int]:
+    return sorted({triple for path in paths for triple, _ in path.steps})
+
+
+def _made(
+    graph: Subgraph, triples: Iterable[int], paths: Iterable[Path], *, weak: bool = False, cut: int
+) -> Label:
+    relations = [_relations(graph, path) for path in paths if path.kind == "path"]
+    distinct = {tuple(path): path for path in relations}
+    return Label([graph.fact(at) for at in triples], list(distinct.values()), weak, cut)
+
+
+def _relations(graph: Subgraph, path: Path) -> RelationPath:
+    """Return a path's relations from the question's entity on."""
+    steps = [(graph.relations[graph.triples[at, 1]], inverse) for at, inverse in path.steps]
+    if path.start != path.query:
+        steps = [(relation, not inverse) for relation, inverse in reversed(steps)]
+    return steps
+
+
+def _chain(gold: Sequence[Spo], entities: Sequence[str]) -> list[RelationPath]:
+    """Return the relations of gold facts if each begins where the one before ends."""
+    ends = [*entities[:1], *(fact[2] for fact in gold)]
+    linked = all(fact[0] == end for fact, end in zip(gold, ends, strict=False))
+    return [[(fact[1], False) for fact in gold]] if linked else []
+
+
+@dataclass
+class Quality:
+    """How labels compare with gold facts; means over questions that have both."""
+
+    questions: int = 0
+    precision: float = 0.0
+    recall: float = 0.0
+    exact: int = 0
+    facts: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def add(self, positives: Iterable[Spo], gold: Iterable[Sequence[str]]) -> None:
+        """Count a labelled question."""
+        said, right = set(positives), {tuple(fact) for fact in gold}
+        if said and right:
+            common = len(said & right)
+            self.questions += 1
+            self.facts += len(said)
+            self.precision += common / len(said)
+            self.recall += common / len(right)
+            self.exact += said == right
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the means."""
+        count = max(self.questions, 1)
+        return {
+            "questions": self.questions,
+            "precision": round(self.precision / count, 4),
+            "recall": round(self.recall / count, 4),
+            "exact": round(self.exact / count, 4),
+            "facts": round(self.facts / count, 2),
+            "left_out": dict(self.left_out),
+        }
