@@ -1,0 +1,189 @@
+"""``ras-flow data supervise``: questions on graphs to labels that retrievers learn from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, model_validator
+
+from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.support.concurrency import in_order
+from ras_flow.support.files import checksum, whole_file, write_whole
+from ras_flow.support.validation import FilePath, NonNegative, Settings, Texts, read_toml
+from ras_flow.training.data.writer import Progress
+from ras_flow.training.lock import writer_lock
+from ras_flow.training.retriever.graphs import Graph, read_graph, write_graph
+from ras_flow.training.retriever.labels import Label, Options, Quality, label
+from ras_flow.training.retriever.pool import End
+from ras_flow.training.retriever.questions import Asked, Labelled, read_questions
+from ras_flow.training.retriever.refining import Refiner
+from ras_flow.training.splits import SPLITS, Split, Splitter, fraction
+
+CARD = "labels.json"
+WEAK = ("gold", "none")
+"""Refiners that choose nothing."""
+
+
+class SetSettings(Settings):
+    """A data set.
+
+    Attributes:
+        questions: A file of questions; see :mod:`.questions`.
+        graphs: A file of facts for each graph that the questions name.
+        refiner: ``gold`` or ``none`` for this set, whatever the others' refiner is.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[\w-]+$")]
+    questions: FilePath
+    graphs: Mapping[str, FilePath]
+    refiner: Literal["gold", "none", ""] = ""
+
+
+class Mix(Splitter):
+    """What is labelled, and how: a TOML file; paths in it are relative to it.
+
+    Attributes:
+        slack: Adds paths that are so many steps longer than the shortest.
+        neighbours: At which entities single facts are candidates.
+        expand: Let a chosen path stand for those with equal relations, also to other answers.
+        share: Part of the training questions to label.
+        most: Questions of each split of a set at most; 0 for no limit.
+    """
+
+    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    test: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    sets: Annotated[tuple[SetSettings, ...], Field(strict=False, min_length=1)]
+    slack: NonNegative[int] = 0
+    neighbours: Texts = ("query", "answer")
+    expand: bool = True
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    most: NonNegative[int] = 0
+
+    @model_validator(mode="after")
+    def _knows(self) -> Mix:
+        for one in self.neighbours:
+            if one not in get_args(End):
+                raise ValueError(f"`neighbours` are {', '.join(get_args(End))}, not {one!r}.")
+        return self
+
+    @property
+    def options(self) -> Options:
+        """What the candidates are."""
+        return Options(self.slack, [one for one in get_args(End) if one in self.neighbours], self.expand)
+
+    def split(self, asked: Asked) -> Split:
+        """Return a question's split: that of its group, by default its first entity."""
+        return self.of(normalize_name(asked.get("group", asked["entities"][0])))
+
+
+async def supervise(
+    file: Path, folder: Path, refiner: Refiner | Literal["gold", "none"], progress: Progress | None
+) -> dict[str, Any]:
+    """Label a mix into a folder; return its card."""
+    mix = read_toml(file, Mix)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / CARD).is_file():
+        if not any(path.name.startswith("store.sqlite") for path in folder.iterdir()):
+            raise InputError(f"{folder} holds something else than labels. Name an empty folder.")
+    card = _Card(refiner if isinstance(refiner, str) else refiner.name)
+    with writer_lock(folder / CARD), ExitStack() as stack:
+        (folder / "graphs").mkdir(parents=True, exist_ok=True)
+        files = {one: stack.enter_context(whole_file(folder / f"{one}.jsonl")) for one in SPLITS}
+        for one in mix.sets:
+            graphs = {name: read_graph(file.parent / path) for name, path in one.graphs.items()}
+            for name, graph in graphs.items():
+                write_graph(folder / "graphs" / f"{one.name}.{name}.tsv", graph)
+            used = one.refiner or refiner
+            card.inputs[one.name] = checksum(file.parent / one.questions)
+            card.refiners[one.name] = used if isinstance(used, str) else used.name
+            questions = _kept(mix, one, file.parent)
+
+            async def work(asked: Asked, graphs: Mapping[str, Graph] = graphs, used: Any = used) -> Label | str:
+                if asked["graph"] not in graphs:
+                    raise InputError(f"{asked['id']}: the mix names no graph {asked['graph']!r}.")
+                graph = graphs[asked["graph"]]
+                return await label(asked, graph.walks, graph.places, used, mix.options)
+
+            async with aclosing(in_order(work, questions, 8)) as made:
+                done = 0
+                async for asked, got in made:
+                    done += 1
+                    split = mix.split(asked)
+                    card.add(one.name, split, asked, got)
+                    if isinstance(got, Label):
+                        record = _record(asked, one.name, split, got)
+                        files[split].write(json.dumps(record, ensure_ascii=False) + "\n")
+                    if progress:
+                        progress(f"labelling {one.name}", done, len(questions))
+        value = card.to_json() | {"settings": mix.model_dump(mode="json")}
+    write_whole(folder / CARD, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    return value
+
+
+def _kept(mix: Mix, one: SetSettings, base: Path) -> list[Asked]:
+    """Return the questions to label, in an order that the seed decides."""
+    asked = sorted(
+        read_questions(base / one.questions), key=lambda q: fraction(mix.seed, "order", q["id"])
+    )
+    seen: Counter[Split] = Counter()
+    kept = []
+    for question in asked:
+        split = mix.split(question)
+        if split == "train" and fraction(mix.seed, "share", question["id"]) >= mix.share:
+            continue
+        seen[split] += 1
+        if not mix.most or seen[split] <= mix.most:
+            kept.append(question)
+    return kept
+
+
+def _record(asked: Asked, source: str, split: Split, got: Label) -> Labelled:
+    record: Any = {
+        **asked,
+        "graph": f"{source}.{asked['graph']}",
+        "source": source,
+        "split": split,
+        "positives": got.positives,
+        "paths": got.paths,
+    }
+    return record | {"weak": True} if got.weak else record  # type: ignore[no-any-return]
+
+
+class _Card:
+    """Who refined, how many labels there are, and how right they are."""
+
+    def __init__(self, refiner: str) -> None:
+        self.refiner = refiner
+        self.refiners: dict[str, str] = {}
+        self.inputs: dict[str, str] = {}
+        self.counts: Counter[str] = Counter()
+        self.quality: dict[str, Quality] = {}
+        self.weak = self.cut = 0
+
+    def add(self, source: str, split: Split, asked: Asked, got: Label | str) -> None:
+        """Count a question."""
+        quality = self.quality.setdefault(f"{source}/{split}", Quality())
+        if isinstance(got, str):
+            quality.left_out[got] += 1
+            return
+        self.counts[f"{source}/{split}"] += 1
+        self.weak += got.weak
+        self.cut += got.cut
+        quality.add(got.positives, asked.get("gold", ()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it."""
+        return {
+            "refiner": self.refiner,
+            "refiners": self.refiners,
+            "records": dict(self.counts),
+            "weak": self.weak,
+            "cut": self.cut,
+            "against_gold": {name: one.to_json() for name, one in self.quality.items()},
+            "sha256": self.inputs,
+        }
