@@ -1,0 +1,136 @@
+"""Questions on subgraphs as numbers, alone or many together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ras_flow.kg.retrievers.dde import distances
+from ras_flow.kg.subgraph import Subgraph
+
+_MARKS = re.compile(r"[_./]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class Texts:
+    """Texts by number: what is to be embedded, each once."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """Return a text's number."""
+        return self.rows.setdefault(text, len(self.rows))
+
+    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+        return iter(self.rows)
+
+
+def relation_text(relation: str) -> str:
+    """Write "people.person.place_of_birth", or an IRI's last part, as words."""
+    if "://" in relation:
+        relation = re.split(r"[/#]", relation.rstrip("/#"))[-1]
+    return " ".join(_HUMP.sub(" ", _MARKS.sub(" ", relation)).split()) or relation
+
+
+def entity_text(name: str) -> str:
+    """Write "ludwig_ii_of_bavaria" as words."""
+    return " ".join(name.replace("_", " ").split()) or name
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A subgraph as numbers; texts are rows of a table, -1 for an entity without a name.
+
+    Attributes:
+        places: The distance encoding of each entity.
+        triples: Heads, relations and tails, as positions in ``entities`` and ``relations``.
+    """
+
+    entities: npt.NDArray[np.int64]
+    relations: npt.NDArray[np.int64]
+    places: npt.NDArray[np.float32]
+    triples: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question on a subgraph; ``labels`` say which of its triples to find."""
+
+    question: int
+    graph: Placed
+    labels: npt.NDArray[np.float32] | None = None
+
+
+def place(graph: Subgraph, texts: Texts, *, rounds: int, named: bool) -> Placed:
+    """Turn a subgraph into numbers; without ``named`` no entity's name is embedded."""
+    return Placed(
+        np.array(
+            [
+                texts.add(entity_text(name)) if named and has_name else -1
+                for name, has_name in zip(graph.entities, graph.named.tolist(), strict=True)
+            ],
+            dtype=np.int64,
+        ),
+        np.array([texts.add(relation_text(name)) for name in graph.relations], dtype=np.int64),
+        distances(graph, rounds),
+        graph.triples,
+    )
+
+
+def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, Any]:
+    """Put questions together, as the keyword arguments of a model.
+
+    ``texts`` has each entity's vector once and ``nodes`` says whose it is: 0 for one without a
+    name, else one more than its row. ``of`` and ``node_of`` give the question of each triple and
+    node.
+    """
+    import torch  # noqa: PLC0415
+
+    graphs = [item.graph for item in items]
+    sizes = [len(graph.entities) for graph in graphs]
+    starts = np.cumsum([0, *sizes[:-1]])
+    rows, nodes = _distinct([graph.entities for graph in graphs])
+    kinds, relations = _distinct([graph.relations for graph in graphs])
+    at = np.cumsum([0, *(len(graph.relations) for graph in graphs)])
+    triples = np.concatenate(
+        [
+            np.stack(
+                [
+                    graph.triples[:, 0] + start,
+                    relations[at[i] : at[i + 1]][graph.triples[:, 1]],
+                    graph.triples[:, 2] + start,
+                ],
+                axis=1,
+            )
+            for i, (graph, start) in enumerate(zip(graphs, starts, strict=True))
+        ]
+    )
+    without = int(len(rows) > 0 and rows[0] == -1)
+    batch = {
+        "questions": vectors[[item.question for item in items]],
+        "texts": vectors[rows[without:]],
+        "nodes": nodes + 1 - without,
+        "relations": vectors[kinds],
+        "places": np.concatenate([graph.places for graph in graphs]),
+        "heads": triples[:, 0],
+        "kinds": triples[:, 1],
+        "tails": triples[:, 2],
+        "of": np.repeat(np.arange(len(items)), [len(graph.triples) for graph in graphs]),
+        "node_of": np.repeat(np.arange(len(items)), sizes),
+    }
+    labels = [item.labels for item in items if item.labels is not None]
+    if labels:
+        batch["labels"] = np.concatenate(labels)
+    return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in batch.items()}
+
+
+def _distinct(
+    parts: Sequence[npt.NDArray[np.int64]],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    return np.unique(np.concatenate(parts), return_inverse=True)

@@ -1,0 +1,181 @@
+"""A trained retriever's folder: weights, ``retriever.json`` that describes them, a model card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.llms.local.weights import hash_text
+from ras_flow.llms.sentence_encoder import MINILM
+from ras_flow.support.extras import require
+from ras_flow.support.files import checksum, first_wrong, let_all_read
+from ras_flow.support.validation import NonNegative, Positive, Settings, checked
+
+if TYPE_CHECKING:
+    from torch import nn
+
+NAME = "retriever.json"
+WEIGHTS = "model.safetensors"
+FORMAT = 1
+
+Kind = Literal["triple", "entity", "path"]
+_MODELS = {"triple": "TripleModel", "entity": "EntityModel", "path": "PathModel"}
+
+
+class ModelSettings(Settings):
+    """What a retriever is made of.
+
+    Attributes:
+        kind: What it scores: triples, entities, or paths of relations.
+        encoder: The sentence encoder, which is not trained: a folder, or a name.
+        rounds: Rounds of the distance encoding: steps that it sees from the question's entities.
+        layers: Convolutions of an entity retriever.
+        entity_text: Read the names of entities; without them no entity has to be embedded, which
+            is what takes the time in large graphs.
+    """
+
+    kind: Kind = "triple"
+    encoder: str = MINILM
+    hidden: Positive[int] = 256
+    rounds: NonNegative[int] = 2
+    layers: Positive[int] = 3
+    entity_text: bool = True
+
+    def build(self, dimension: int, **more: Any) -> nn.Module:
+        """Make the model, with new weights."""
+        require("torch", extra="local")
+        made = {"hidden": self.hidden}
+        if self.kind != "path":
+            made |= {"rounds": self.rounds, "entity_text": self.entity_text}
+        if self.kind == "entity":
+            made["layers"] = self.layers
+        home = import_module(f"ras_flow.kg.retrievers.{self.kind}")
+        model: nn.Module = getattr(home, _MODELS[self.kind])(dimension, **made, **more)
+        return model
+
+
+class Manifest(Settings):
+    """What a folder says of its weights.
+
+    Attributes:
+        encoder: The identity of the sentence encoder.
+        dimension: The length of its vectors.
+        trained: On what, with which labels, and how it was measured.
+    """
+
+    format: int = FORMAT
+    model: ModelSettings
+    encoder: str
+    dimension: Positive[int]
+    files: Mapping[str, str]
+    trained: Mapping[str, Any] = {}
+
+    @property
+    def identity(self) -> str:
+        """Names the weights."""
+        told = json.dumps([self.model.model_dump(), self.encoder, dict(self.files)], sort_keys=True)
+        return f"{self.model.kind}-retriever:{hash_text(told)}"
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read a folder's description, and compare its files with it."""
+        path = folder / NAME
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            version = values["format"]
+        except FileNotFoundError:
+            raise ConfigurationError(
+                f"{str(folder)!r} holds no retriever: {NAME} is missing. Check the path."
+            ) from None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise ConfigurationError(
+                f"{path} is damaged ({type(error).__name__}). Copy or train the retriever again."
+            ) from error
+        if version != FORMAT:
+            raise ConfigurationError(
+                f"{path} has format {version!r}; this version of ras-flow reads {FORMAT}. Train "
+                "the retriever again, or use the version that wrote it."
+            )
+        found: Self = checked(cls, values, str(path))
+        if wrong := first_wrong(folder, {WEIGHTS: found.files.get(WEIGHTS, "")}):
+            file, state = wrong
+            raise ConfigurationError(f"{file} is {state}. Copy or train the retriever again.")
+        return found
+
+
+def save(
+    folder: Path,
+    model: nn.Module,
+    settings: ModelSettings,
+    encoder: str,
+    dimension: int,
+    trained: Mapping[str, Any],
+) -> None:
+    """Write a retriever into a new folder; weights are in half precision."""
+    folder.mkdir(parents=True)
+    weights = {
+        name: value.detach().cpu().half() if value.is_floating_point() else value.detach().cpu()
+        for name, value in model.state_dict().items()
+    }
+    require("safetensors.torch", extra="local").save_file(weights, folder / WEIGHTS)
+    let_all_read(folder)
+    manifest = Manifest(
+        model=settings,
+        encoder=encoder,
+        dimension=dimension,
+        files={WEIGHTS: checksum(folder / WEIGHTS)},
+        trained=trained,
+    )
+    text = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False)
+    (folder / NAME).write_text(f"{text}\n", encoding="utf-8")
+    (folder / "README.md").write_text(_card(manifest), encoding="utf-8")
+
+
+def load(folder: Path) -> tuple[Manifest, nn.Module]:
+    """Read a retriever, ready to score."""
+    manifest = Manifest.read(folder)
+    model = manifest.model.build(manifest.dimension)
+    safetensors = require("safetensors", extra="local")
+    read = require("safetensors.torch", extra="local").load_file
+    try:
+        model.load_state_dict(read(folder / WEIGHTS))
+    except (RuntimeError, OSError, safetensors.SafetensorError) as error:
+        raise ConfigurationError(
+            f"{folder / WEIGHTS} does not fit {NAME} ({str(error).splitlines()[0]}). Copy or train "
+            "the retriever again."
+        ) from error
+    return manifest, model.eval()
+
+
+def _card(manifest: Manifest) -> str:
+    rows = {"Sentence encoder": manifest.encoder, **manifest.model.model_dump(), **manifest.trained}
+    table = "\n".join(
+        f"| {name} | {' '.join(str(value).split()).replace('|', '/')} |" for name, value in rows.items()
+    )
+    files = "\n".join(f"- `{name}`: sha256 {sha}" for name, sha in manifest.files.items())
+    return f"""\
+---
+tags: [knowledge-graph, retrieval, ras-flow]
+---
+
+# A {manifest.model.kind} retriever for knowledge graphs
+
+It scores the facts around a question's entities by whether the question needs them, in any graph:
+nothing in it depends on the graphs that it learned from. The sentence encoder's weights are not in
+here.
+
+Use it with [ras-flow](https://pypi.org/project/ras-flow/) as `kg_retriever`, under the name
+`local:` and this folder's path.
+
+| | |
+| --- | --- |
+{table}
+
+Files:
+
+{files}
+"""
