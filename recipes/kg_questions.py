@@ -76,9 +76,12 @@ def _grounded(tails: Tails, path: list[str], answers: list[str]) -> list[Spo]:
     layers: list[list[Spo]] = []
     ends = {path[0]}
     for relation in path[1::2]:
-        layers.append([(e, relation, tail) for e in sorted(ends) for tail in tails.get((e, relation), ())])
+        layers.append(
+            [(e, relation, tail) for e in sorted(ends) for tail in tails.get((e, relation), ())]
+        )
         ends = {fact[2] for fact in layers[-1]}
-    ends, found = {*answers, path[-1]}, []
+    found: list[Spo] = []
+    ends = {*answers, path[-1]}
     for layer in reversed(layers):
         kept = [fact for fact in layer if fact[2] in ends]
         found, ends = kept + found, {fact[0] for fact in kept}

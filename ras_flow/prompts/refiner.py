@@ -1,4 +1,4 @@
-"""What a model is told that cleans a question's candidate paths (ReG, figure 6), and its replies."""
+"""What a model is told that cleans candidate paths (ReG, figure 6), and how its reply is read."""
 
 from __future__ import annotations
 

@@ -16,7 +16,14 @@ MOST_BAD_STEPS = 5
 MEASURED = "eval_runtime"
 """The log's name for the seconds that a measurement took."""
 
-_LOGGED = ("loss", "eval_loss", "eval_recall", "plan_label_accuracy", "answer_exact_match", "answer_f1")
+_LOGGED = (
+    "loss",
+    "eval_loss",
+    "eval_recall",
+    "plan_label_accuracy",
+    "answer_exact_match",
+    "answer_f1",
+)
 
 
 def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], None]) -> list[Any]:

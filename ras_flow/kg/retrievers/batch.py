@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +26,6 @@ class Texts:
     def add(self, text: str) -> int:
         """Return a text's number."""
         return self.rows.setdefault(text, len(self.rows))
-
-    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
-        return iter(self.rows)
 
 
 def relation_text(relation: str) -> str:
@@ -65,6 +62,11 @@ class Item:
     question: int
     graph: Placed
     labels: npt.NDArray[np.float32] | None = None
+
+    @property
+    def size(self) -> int:
+        """How much there is to compute."""
+        return len(self.graph.triples)
 
 
 def place(graph: Subgraph, texts: Texts, *, rounds: int, named: bool) -> Placed:

@@ -154,7 +154,8 @@ def load(folder: Path) -> tuple[Manifest, nn.Module]:
 def _card(manifest: Manifest) -> str:
     rows = {"Sentence encoder": manifest.encoder, **manifest.model.model_dump(), **manifest.trained}
     table = "\n".join(
-        f"| {name} | {' '.join(str(value).split()).replace('|', '/')} |" for name, value in rows.items()
+        f"| {name} | {' '.join(str(value).split()).replace('|', '/')} |"
+        for name, value in rows.items()
     )
     files = "\n".join(f"- `{name}`: sha256 {sha}" for name, sha in manifest.files.items())
     return f"""\

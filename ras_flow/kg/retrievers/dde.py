@@ -28,7 +28,8 @@ def distances(graph: Subgraph, rounds: int = 2) -> npt.NDArray[np.float32]:
         state = start
         for _ in range(rounds):
             columns = [
-                np.bincount(target, weights=state[source, at], minlength=len(start)) for at in (0, 1)
+                np.bincount(target, weights=state[source, at], minlength=len(start))
+                for at in (0, 1)
             ]
             state = np.stack(columns, axis=1) / count
             parts.append(state)

@@ -17,11 +17,7 @@ class SimilarityRetriever:
 
     def __init__(self, encoder: SentenceEncoder) -> None:
         self._encoder = encoder
-
-    @property
-    def identity(self) -> str:
-        """Names the encoder."""
-        return f"similarity:{self._encoder.identity}"
+        self.identity = f"similarity:{encoder.identity}"
 
     async def score(
         self, questions: Sequence[str], subgraphs: Sequence[Subgraph]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def read_examples(
         folder = base / name
         graphs: dict[str, Graph] = {}
 
-        @lru_cache(maxsize=None)
+        @cache
         def around(
             graph: str,
             names: tuple[str, ...],
@@ -103,10 +103,6 @@ def make_items(examples: Sequence[Example], model: ModelSettings, texts: Texts) 
     for example in examples:
         key = id(example.graph)
         if key not in placed:
-            placed[key] = place(
-                example.graph, texts, rounds=model.rounds, named=model.entity_text
-            )
-        items.append(
-            Item(texts.add(example.record["question"]), placed[key], example.labels())
-        )
+            placed[key] = place(example.graph, texts, rounds=model.rounds, named=model.entity_text)
+        items.append(Item(texts.add(example.record["question"]), placed[key], example.labels()))
     return items

@@ -49,15 +49,13 @@ async def label(
     """
     graph = walks.graph
     if refiner == "gold":
-        gold = [tuple(fact) for fact in asked.get("gold", ())]
+        gold = [(s, p, o) for s, p, o in asked.get("gold", ())]
         return Label(gold, _chain(gold, asked["entities"])) if gold else "no gold facts"
     queries = [places[name] for name in asked["entities"] if name in places]
     answers = list(dict.fromkeys(places[one] for one in asked["answers"] if one in places))
     if not queries or not answers:
         return "its entity or answer is not in the graph"
-    pool = make_pool(
-        walks, queries, answers, slack=options.slack, neighbours=options.neighbours
-    )
+    pool = make_pool(walks, queries, answers, slack=options.slack, neighbours=options.neighbours)
     weak = [path for path in pool.paths if path.kind == "path"]
     if isinstance(refiner, str):
         if not weak:

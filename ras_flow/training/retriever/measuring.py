@@ -21,9 +21,7 @@ def recall_at(top: int, scores: npt.NDArray[Any], example: Example) -> float:
     return len(found & wanted) / len(wanted)
 
 
-async def recalls(
-    retriever: FactRetriever, examples: Sequence[Example], top: int
-) -> list[float]:
+async def recalls(retriever: FactRetriever, examples: Sequence[Example], top: int) -> list[float]:
     """Return each question's recall."""
     found = []
     for example in examples:
@@ -46,4 +44,6 @@ def compared(
 ) -> tuple[Interval, Difference]:
     """Return the mean over groups, and the gap to other values, with 95 % intervals."""
     mine, theirs = by_group(values, examples), by_group(others, examples)
-    return bootstrap(list(mine.values())), compare_paired(list(mine.values()), list(theirs.values()))
+    return bootstrap(list(mine.values())), compare_paired(
+        list(mine.values()), list(theirs.values())
+    )

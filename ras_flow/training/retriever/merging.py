@@ -14,7 +14,7 @@ _Pattern = tuple[str, bool, tuple[tuple[int, bool], ...]]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A path to choose or reject; its ``members`` have the same relations, also to other answers."""
+    """A path to choose or reject; its ``members`` have equal relations, also to other answers."""
 
     shown: Path
     members: tuple[Path, ...]

@@ -106,7 +106,9 @@ def make_pool(
             paths += found[:PATHS]
     inner = _inner(walks.graph, paths, {*queries, *answers})
     ends: list[tuple[End, Collection[int]]] = [
-        ("query", queries), ("answer", answers), ("intermediate", inner)
+        ("query", queries),
+        ("answer", answers),
+        ("intermediate", inner),
     ]
     taken = {path.steps[0][0] for path in paths if len(path.steps) == 1}
     for kind, entities in ends:

@@ -96,4 +96,5 @@ class ScoredRefiner:
     async def score(self, case: Case, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return how near each path is to the question."""
         vectors = await self._encoder.encode([case.question, *texts])
-        return vectors[1:] @ vectors[0]
+        near: npt.NDArray[np.float32] = vectors[1:] @ vectors[0]
+        return near

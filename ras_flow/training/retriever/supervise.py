@@ -75,7 +75,9 @@ class Mix(Splitter):
     @property
     def options(self) -> Options:
         """What the candidates are."""
-        return Options(self.slack, [one for one in get_args(End) if one in self.neighbours], self.expand)
+        return Options(
+            self.slack, [one for one in get_args(End) if one in self.neighbours], self.expand
+        )
 
     def split(self, asked: Asked) -> Split:
         """Return a question's split: that of its group, by default its first entity."""
@@ -103,7 +105,9 @@ async def supervise(
             card.refiners[one.name] = used if isinstance(used, str) else used.name
             questions = _kept(mix, one, file.parent)
 
-            async def work(asked: Asked, graphs: Mapping[str, Graph] = graphs, used: Any = used) -> Label | str:
+            async def work(
+                asked: Asked, graphs: Mapping[str, Graph] = graphs, used: Any = used
+            ) -> Label | str:
                 if asked["graph"] not in graphs:
                     raise InputError(f"{asked['id']}: the mix names no graph {asked['graph']!r}.")
                 graph = graphs[asked["graph"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ras_flow.kg.retrievers import checkpoint
 from ras_flow.kg.retrievers.batch import Item, Texts, stack
+from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require
 from ras_flow.training.callbacks import MEASURED
 from ras_flow.training.checkpoints import last_checkpoint
@@ -21,6 +26,7 @@ from ras_flow.training.processes import examples_a_step, own_gpu
 from ras_flow.training.retriever.config import TrainingConfig
 from ras_flow.training.retriever.data import Example, make_items, read_cards, read_examples
 from ras_flow.training.retriever.measuring import recall_at
+from ras_flow.training.retriever.paths import PathItem, make_path_items, stack_paths
 from ras_flow.training.run import Logger, Progress, claim, finish, own_run
 from ras_flow.training.trainer import make_trainer, train_on
 
@@ -31,13 +37,15 @@ def train_retriever(
     *,
     data: Path = Path(),
     seconds: float | None = None,
-    encoder: LocalSentenceEncoder | None = None,
+    encoder: SentenceEncoder | None = None,
     log: Logger = lambda _: None,
 ) -> Progress:
     """Train a retriever, or go on where an earlier call stopped.
 
     However often it is stopped and resumed, a run ends with the same weights as without a stop (on
     the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written.
+
+    Not to be called from a running event loop.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     with own_run(output) as run:
@@ -50,7 +58,7 @@ def _train(
     output: Path,
     data: Path,
     deadline: float | None,
-    encoder: LocalSentenceEncoder | None,
+    encoder: SentenceEncoder | None,
     log: Logger,
 ) -> Progress:
     own_gpu()
@@ -61,23 +69,25 @@ def _train(
     cards = read_cards(config.data, data)
     log(f"{len(train)} questions for training, {len(dev)} for watching it")
     texts = Texts()
-    items = {"train": make_items(train, config.model, texts)}
-    items["dev"] = make_items(dev, config.model, texts)
+    by_path = config.model.kind == "path"
     parts = {"train": train, "dev": dev}
+    items: dict[str, Sequence[Any]] = {
+        part: make_path_items(some, texts) if by_path else make_items(some, config.model, texts)
+        for part, some in parts.items()
+    }
     claim(
         run,
         config,
         {part: (one.record for one in some) for part, some in parts.items()},
         encoder=encoder.identity,
     )
-    log(f"embedding {len(texts.rows)} texts")
-    vectors = encoder.encode_sync(list(texts.rows))
+    vectors = _vectors(run, encoder, list(texts.rows), log)
     require("transformers", extra="local").set_seed(settings.seed)
     more = {"degrees": _degrees(items["train"])} if config.model.kind == "entity" else {}
     model = config.model.build(encoder.dimension, **more)
-    collate = partial(stack, vectors=vectors)
+    collate = partial(stack_paths if by_path else stack, vectors=vectors)
     order = LengthGrouped(
-        [len(item.graph.triples) for item in items["train"]],
+        [item.size for item in items["train"]],
         examples_a_step(settings),
         settings.seed,
     )
@@ -92,7 +102,7 @@ def _train(
         every=watch.every,
         deadline=deadline,
         patience=watch.patience,
-        kind=_kind(run, dev, items["dev"], collate, watch.top),
+        kind=_kind(run, dev, items["dev"], collate, watch.top, vectors),
         log=log,
         load_best_model_at_end=bool(dev),
         metric_for_best_model="eval_recall" if dev else None,
@@ -126,18 +136,44 @@ def _train(
     return Progress(finished, state.global_step, state.max_steps)
 
 
+def _vectors(
+    run: Path, encoder: SentenceEncoder, texts: list[str], log: Logger
+) -> npt.NDArray[np.float32]:
+    """Embed texts, once a run."""
+    kept = run / "vectors.npy"
+    if kept.is_file():
+        found: npt.NDArray[np.float32] = np.load(kept)
+        if found.shape == (len(texts), encoder.dimension):
+            return found
+    log(f"embedding {len(texts)} texts")
+    found = asyncio.run(encoder.encode(texts))
+    scratch = run / "unfinished.npy"
+    np.save(scratch, found)
+    os.replace(scratch, kept)
+    return found
+
+
 def _kind(
     run: Path,
     examples: Sequence[Example],
-    items: Sequence[Item],
-    collate: Callable[[Sequence[Item]], dict[str, Any]],
+    items: Sequence[Any],
+    collate: Callable[[Sequence[Any]], dict[str, Any]],
     top: int,
+    vectors: npt.NDArray[np.float32],
 ) -> Any:
     """Return a Trainer that measures loss and recall question by question."""
     torch = require("torch", extra="local")
     base: Any = require("transformers", extra="local").Trainer
 
+    def facts_by_path(model: Any, item: PathItem, graph: Subgraph) -> Any:
+        from ras_flow.kg.retrievers.path import score_facts  # noqa: PLC0415
+
+        asked, relations = vectors[item.question], vectors[item.relations]
+        return score_facts(model, torch.from_numpy(asked), torch.from_numpy(relations), graph)
+
     class RetrieverTrainer(base):  # type: ignore[misc]
+        control: Any
+
         def evaluate(self, *_: Any, **__: Any) -> Any:
             started = time.monotonic()
             self.model.eval()
@@ -146,7 +182,11 @@ def _kind(
                 for example, item in zip(examples, items, strict=True):
                     made = self.model(**self._prepare_inputs(collate([item])))
                     losses.append(float(made["loss"]))
-                    recalls.append(recall_at(top, made["scores"].cpu().numpy(), example))
+                    if isinstance(item, PathItem):
+                        scores = facts_by_path(self.model, item, example.graph)
+                    else:
+                        scores = made["scores"].cpu().numpy()
+                    recalls.append(recall_at(top, scores, example))
             metrics = {
                 "eval_loss": float(np.mean(losses)),
                 "eval_recall": float(np.mean(recalls)),
