@@ -31,6 +31,7 @@ from ras_flow.training.triples.raw import Raw, extract_raw, passages_of
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.convert import convert_mix
 from recipes.graph_llm.playing import play_mix
+from recipes.kg_questions import convert_kg
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, facts_of_corpus
 from recipes.triples.rules import effects_of_rules, table
@@ -125,6 +126,18 @@ def play(
             )
 
     report(out, run_work(work, GO_ON), as_json)
+
+
+@app.command()
+def kg_questions(
+    data: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="DATA", help="Folder of published files.")
+    ],
+    out: Annotated[Path, typer.Option("--out", parser=path_of, help="Folder to write.")],
+) -> None:
+    """Write questions on knowledge graphs, and a mix of them for `ras-flow data supervise`."""
+    for name, count in convert_kg(data, out).items():
+        typer.echo(f"{out}/{name}.jsonl: {count} questions")
 
 
 @app.command()

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from ras_flow.cli.names import path_of
-from ras_flow.cli.output import AsJson
+from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.settings import BaseUrl
-from ras_flow.cli.work import GO_ON, Out, load_model, report, run_work
+from ras_flow.cli.work import (
+    GO_ON,
+    Out,
+    ended_by_ctrl_c,
+    in_time,
+    load_model,
+    report,
+    run_work,
+    shown,
+)
 from ras_flow.settings.context import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from ras_flow.parts.protocols import LanguageModel
+    from ras_flow.training.data.writer import Progress
 
-app = typer.Typer(help="Make training data of the Graph LLM, and check it.", no_args_is_help=True)
+app = typer.Typer(help="Make training data, and check it.", no_args_is_help=True)
 
 
 @app.command()
@@ -95,3 +106,52 @@ def stats(
         counted.add(record)
     check_labels(records)
     report(folder, counted, as_json)
+
+
+@app.command()
+def supervise(
+    mix: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="MIX", help="TOML file: questions, graphs.")
+    ],
+    out: Out,
+    refiner: Annotated[
+        str,
+        typer.Option(
+            help="Who chooses among paths: gold, none, similarity, a chat model by its name, or a "
+            "local one, which scores them."
+        ),
+    ],
+    base_url: BaseUrl = None,
+    concurrency: Annotated[int, typer.Option(help="Questions under way at once.")] = 8,
+    as_json: AsJson = False,
+) -> None:
+    """Label questions on knowledge graphs for retrievers of facts; start it again to go on."""
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+    from ras_flow.training.data.calls import LoggedModel, open_log
+    from ras_flow.training.retriever.local_scores import LocalRefiner
+    from ras_flow.training.retriever.refining import PromptedRefiner, ScoredRefiner
+    from ras_flow.training.retriever.supervise import check_labels_folder, supervise
+
+    check_labels_folder(out)
+    kind, _, name = refiner.partition(":")
+
+    async def work(progress: Progress) -> dict[str, Any]:
+        if refiner in ("gold", "none"):
+            return await supervise(mix, out, cast(Literal["gold", "none"], refiner), progress)
+        if refiner == "similarity":
+            return await supervise(mix, out, ScoredRefiner(LocalSentenceEncoder()), progress)
+        if kind == "local":
+            return await supervise(mix, out, LocalRefiner(name), progress)
+        model = load_model(refiner, base_url, concurrency)
+        async with open_log(out) as log:
+            chooser = PromptedRefiner(LoggedModel(model, log, "refine"))
+            return await supervise(mix, out, chooser, progress, at_once=concurrency)
+
+    with ended_by_ctrl_c(GO_ON) as loop, shown() as progress:
+        card = loop.run(in_time(work(progress)))
+    if as_json:
+        print_json(card)
+        return
+    typer.echo(f"{out}: {sum(card['records'].values())} labels by {card['refiner']}")
+    for source, quality in card["against_gold"].items():
+        typer.echo(f"{source}: {json.dumps(quality)}")

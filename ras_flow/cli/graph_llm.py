@@ -93,9 +93,9 @@ def graph_llm(
     }
     settings = settings.override(
         {
-            "model": settings.model.override(_given(model)),
-            "optimizer": settings.optimizer.override(_given({"steps": steps, "seed": seed})),
-            "data": settings.data.override(_given({"most": None if measured else records})),
+            "model": settings.model.override(given(model)),
+            "optimizer": settings.optimizer.override(given({"steps": steps, "seed": seed})),
+            "data": settings.data.override(given({"most": None if measured else records})),
         }
     )
     if measured is not None:
@@ -123,7 +123,7 @@ def tell(progress: Progress, folder: Path) -> None:
     typer.echo(str(folder))
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def given(options: dict[str, Any]) -> dict[str, Any]:
     """Leave out the options that the command line does not name."""
     return {name: value for name, value in options.items() if value is not None}
 

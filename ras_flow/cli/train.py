@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ras_flow.cli.graph_llm import Config, Minutes, Steps, graph_llm, tell
+from ras_flow.cli.graph_llm import Config, Minutes, Steps, given, graph_llm, tell
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import log
 
@@ -53,6 +53,79 @@ def triples(
         log=log,
     )
     tell(progress, output)
+
+
+@app.command()
+def retriever(
+    config: Config,
+    output: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")
+    ],
+    data: Annotated[Path, typer.Option(parser=path_of, help="Folder with the labels.")] = Path(),
+    minutes: Minutes = None,
+    steps: Steps = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the settings' seed.")] = None,
+    share: Annotated[
+        float | None, typer.Option(help="Part of the training questions, such as 0.05.")
+    ] = None,
+) -> None:
+    """Train a retriever of facts: labels in, a folder for `kg_retriever` `local:FOLDER` out."""
+    from ras_flow.support.validation import read_toml
+    from ras_flow.training.retriever.config import TrainingConfig
+    from ras_flow.training.retriever.training import train_retriever
+
+    settings = read_toml(config, TrainingConfig)
+    changed: dict[str, dict[str, Any]] = {
+        "optimizer": {"steps": steps, "seed": seed},
+        "data": {"share": share},
+    }
+    settings = settings.override(
+        {table: getattr(settings, table).override(given(some)) for table, some in changed.items()}
+    )
+    progress = train_retriever(
+        settings,
+        output,
+        data=data,
+        seconds=None if minutes is None else minutes * 60,
+        log=log,
+    )
+    tell(progress, output)
+
+
+@app.command()
+def measure_retriever(
+    labels: Annotated[
+        Path,
+        typer.Argument(parser=path_of, metavar="LABELS", help="Folder of `data supervise`."),
+    ],
+    names: Annotated[
+        list[str],
+        typer.Option(
+            "--retriever", help="local:default, local:FOLDER or similarity; the first is compared."
+        ),
+    ],
+    source: Annotated[str, typer.Option(help="Use this source's questions alone.")] = "",
+    split: Annotated[str, typer.Option(help="dev or test.")] = "test",
+    top: Annotated[int, typer.Option(help="Facts among which the right ones should be.")] = 20,
+    depth: Annotated[int, typer.Option(help="Steps from a question's entities.")] = 2,
+    most: Annotated[int | None, typer.Option(min=1, help="At most this many questions.")] = None,
+) -> None:
+    """Measure which share of the labelled facts retrievers put first; best with labels `gold`."""
+    from ras_flow.training.retriever.measuring import measure
+
+    told = asyncio.run(
+        measure(
+            labels,
+            names,
+            source=source,
+            split="dev" if split == "dev" else "test",
+            top=top,
+            depth=depth,
+            most=most,
+        )
+    )
+    for line in told:
+        typer.echo(line)
 
 
 @app.command()

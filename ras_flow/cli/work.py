@@ -32,8 +32,8 @@ Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the 
 
 def run_work(work: Callable[[Progress], Coroutine[Any, Any, Stats]], hint: str) -> Stats:
     """Do a command's work, and show its progress."""
-    with ended_by_ctrl_c(hint) as loop, _shown() as shown:
-        return loop.run(in_time(work(shown)))
+    with ended_by_ctrl_c(hint) as loop, shown() as progress:
+        return loop.run(in_time(work(progress)))
 
 
 @contextmanager
@@ -62,7 +62,7 @@ async def in_time(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def _shown() -> Iterator[Progress]:
+def shown() -> Iterator[Progress]:
     """Show progress on standard error."""
     from rich.console import Console
 

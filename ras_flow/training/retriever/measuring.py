@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ras_flow.evaluation.statistics import Difference, Interval, bootstrap, compare_paired
+from ras_flow.kg.retrievers.opening import open_retriever
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import FactRetriever
-from ras_flow.training.retriever.data import Example
+from ras_flow.training.retriever.config import DataSettings
+from ras_flow.training.retriever.data import Example, read_examples
+from ras_flow.training.splits import Split
 
 
 def recall_at(top: int, scores: npt.NDArray[Any], example: Example) -> float:
@@ -47,3 +52,32 @@ def compared(
     return bootstrap(list(mine.values())), compare_paired(
         list(mine.values()), list(theirs.values())
     )
+
+
+async def measure(
+    labels: Path,
+    names: Sequence[str],
+    *,
+    source: str,
+    split: Split,
+    top: int,
+    depth: int,
+    most: int | None,
+) -> list[str]:
+    """Measure retrievers on labelled questions, and compare the first with each other one."""
+    only = (source,) if source else ()
+    settings = DataSettings(sets=(str(labels.resolve()),), depth=depth, only=only)
+    examples = read_examples(settings, Path(), split, most=most)
+    encoder = LocalSentenceEncoder()
+    values = {name: await recalls(open_retriever(name, encoder), examples, top) for name in names}
+    told = [f"recall@{top} of {len(examples)} questions on {split}, means over entities"]
+    for name in names:
+        _, gap = compared(values[names[0]], values[name], examples)
+        own, _ = compared(values[name], values[name], examples)
+        told.append(f"{name}: {own.mean:.3f} [{own.low:.3f}, {own.high:.3f}]")
+        if name != names[0]:
+            told[-1] += (
+                f"; {names[0]} minus it: {gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}], "
+                f"p {gap.p:.4f}"
+            )
+    return told

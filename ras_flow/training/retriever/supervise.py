@@ -85,13 +85,16 @@ class Mix(Splitter):
 
 
 async def supervise(
-    file: Path, folder: Path, refiner: Refiner | Literal["gold", "none"], progress: Progress | None
+    file: Path,
+    folder: Path,
+    refiner: Refiner | Literal["gold", "none"],
+    progress: Progress | None,
+    *,
+    at_once: int = 8,
 ) -> dict[str, Any]:
     """Label a mix into a folder; return its card."""
     mix = read_toml(file, Mix)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / CARD).is_file():
-        if not any(path.name.startswith("store.sqlite") for path in folder.iterdir()):
-            raise InputError(f"{folder} holds something else than labels. Name an empty folder.")
+    check_labels_folder(folder)
     card = _Card(refiner if isinstance(refiner, str) else refiner.name)
     with writer_lock(folder / CARD), ExitStack() as stack:
         (folder / "graphs").mkdir(parents=True, exist_ok=True)
@@ -113,7 +116,7 @@ async def supervise(
                 graph = graphs[asked["graph"]]
                 return await label(asked, graph.walks, graph.places, used, mix.options)
 
-            async with aclosing(in_order(work, questions, 8)) as made:
+            async with aclosing(in_order(work, questions, at_once)) as made:
                 done = 0
                 async for asked, got in made:
                     done += 1
@@ -127,6 +130,13 @@ async def supervise(
         value = card.to_json() | {"settings": mix.model_dump(mode="json")}
     write_whole(folder / CARD, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
     return value
+
+
+def check_labels_folder(folder: Path) -> None:
+    """Check before any work that labels can be written to a folder."""
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if names and not any(name.startswith((CARD, "store.sqlite")) for name in names):
+        raise InputError(f"{folder} holds something else than labels. Name an empty folder.")
 
 
 def _kept(mix: Mix, one: SetSettings, base: Path) -> list[Asked]:
