@@ -52,17 +52,17 @@ class DemoGraphQuestion(TypedDict):
         type: one-hop, two-hop, two-entity (both lead to the answer), several (answers), comparison,
             or unanswerable.
         question: The text of the question.
-        answer_set: All its answers; empty for unanswerable questions.
+        answers: All of them; empty for unanswerable questions.
         entities: The names in the graph that it starts from.
-        facts: The triples that lead from these to the answers.
+        gold: The triples that lead from these to the answers.
     """
 
     id: str
     type: str
     question: str
-    answer_set: list[str]
+    answers: list[str]
     entities: list[str]
-    facts: list[list[str]]
+    gold: list[list[str]]
 
 
 GRAPH = "graph.tsv"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from ras_flow.errors import InputError
+from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Document
 
 Retrieval = Literal["corpus", "given", "given_first"]
@@ -34,13 +35,13 @@ class Support:
         title: Title of the document, empty where not known.
         text: The sentence or passage, empty where only the document is known.
         subquery: The question that it answers, empty where not known.
-        facts: Its gold triples, as (subject, predicate, object).
+        facts: Its gold triples.
     """
 
     title: str
     text: str = ""
     subquery: str = ""
-    facts: tuple[tuple[str, str, str], ...] = ()
+    facts: tuple[Spo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,14 @@ class Question:
         question: The question as asked; for multiple choice, with the options behind letters.
         answers: Gold answers, any of which is right; the first is the main one. For multiple
             choice, the right option's letter and then its text.
-        answer_sets: Several groups of short answers, each of which a long answer should have
-            (ASQA); empty elsewhere.
+        answer_sets: Where several answers are wanted, the names of each: what a list of answers, or
+            a long answer (ASQA), should have. Empty where one of ``answers`` is enough.
         options: Texts of the options by letter, for multiple choice.
         documents: Its own documents, where the benchmark gives some.
         support: What it rests on; empty where not known.
         kind: Its type, such as "bridge" or "comparison"; empty where not known.
+        entities: What a knowledge graph calls the entities that it is about; empty where not known.
+        graph: Its own triples, where the benchmark gives some.
         answerable: Whether what is searched holds the answer. Where it does not, the right thing to
             say is that it is unknown; gold answers then name what must not be said as a fact.
     """
@@ -70,6 +73,8 @@ class Question:
     documents: tuple[Document, ...] = ()
     support: tuple[Support, ...] = ()
     kind: str = ""
+    entities: tuple[str, ...] = ()
+    graph: tuple[Spo, ...] = ()
     answerable: bool = True
 
     def __post_init__(self) -> None:
@@ -93,6 +98,7 @@ class Benchmark:
         corpus_metrics: Names in :data:`ras_flow.evaluation.metrics.CORPUS_METRICS`; each judges
             all answers together.
         pool: The documents of all the file's questions, also of those that are not asked.
+        facts: The triples of all the file's questions, where they are to be searched together.
         unanswerable: Questions that what is searched does not answer, to be asked beside these.
     """
 
@@ -103,6 +109,7 @@ class Benchmark:
     metrics: tuple[str, ...]
     corpus_metrics: tuple[str, ...] = ()
     pool: tuple[Document, ...] = ()
+    facts: tuple[Spo, ...] = ()
     unanswerable: tuple[Question, ...] = ()
 
     @cached_property

@@ -46,27 +46,27 @@ def test_questions_of_all_kinds() -> None:
     assert counts.keys() == {
         *("one-hop", "two-hop", "two-entity", "several", "comparison", "unanswerable")
     }
-    assert all(not one["answer_set"] and not one["facts"] for one in QUESTIONS[-4:])
+    assert all(not one["answers"] and not one["gold"] for one in QUESTIONS[-4:])
 
 
 @pytest.mark.parametrize("entry", ANSWERABLE, ids=lambda entry: entry["id"])
 def test_gold_facts_stand_in_the_graph_and_lead_to_the_answers(entry: DemoGraphQuestion) -> None:
-    facts = [(s, p, o) for s, p, o in entry["facts"]]
+    facts = [(s, p, o) for s, p, o in entry["gold"]]
     assert set(facts) <= FACTS
     way = nx.Graph((s, o) for s, _, o in facts)
     if entry["type"] == "comparison":
-        assert set(entry["answer_set"]) < set(entry["entities"])
+        assert set(entry["answers"]) < set(entry["entities"])
         assert [s for s, _, _ in facts] == entry["entities"]
         return
     hops = 2 if entry["type"] == "two-hop" else None
-    for answer in entry["answer_set"]:
+    for answer in entry["answers"]:
         for start in entry["entities"]:
             far = nx.shortest_path_length(way, start, answer)
             assert far == hops if hops else far >= 1
     # The graph holds no other answer: the last relations lead to no more.
-    if len(entry["entities"]) == 1 and (hops or len(facts) == len(entry["answer_set"])):
-        [relation] = {p for s, p, o in facts if {s, o} & set(entry["answer_set"])}
-        before = {e for s, _, o in facts for e in (s, o)} - set(entry["answer_set"])
+    if len(entry["entities"]) == 1 and (hops or len(facts) == len(entry["answers"])):
+        [relation] = {p for s, p, o in facts if {s, o} & set(entry["answers"])}
+        before = {e for s, _, o in facts for e in (s, o)} - set(entry["answers"])
         ends = {o for s, p, o in FACTS if s in before and p == relation}
         starts = {s for s, p, o in FACTS if o in before and p == relation}
-        assert set(entry["answer_set"]) in (ends, starts, ends | starts)
+        assert set(entry["answers"]) in (ends, starts, ends | starts)

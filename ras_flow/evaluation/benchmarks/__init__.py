@@ -46,7 +46,7 @@ FORMS: dict[str, Form] = {
 }
 """Benchmarks by name: the seven of the paper first (appendix E.1)."""
 
-_PART_FIELDS = ("split", "set", "kb", "src")
+_PART_FIELDS = ("split", "set", "kb", "graph", "src")
 
 
 def benchmark_names() -> tuple[str, ...]:
@@ -61,15 +61,17 @@ def load_benchmark(
     limit: int | None = None,
     seed: int = 0,
     split: str | None = None,
-    only: Callable[[str], bool] | None = None,
+    only: Callable[[Question], bool] | None = None,
     unanswerable: int = 0,
     given: bool = False,
+    pooled: bool = False,
 ) -> Benchmark:
     """Read the questions of a benchmark.
 
     Rows whose label the task cannot express are left out. ``unanswerable`` is the number of
     questions to ask beside the others that what is searched does not answer; ``given`` says that
-    each question is asked of its own documents alone.
+    each question is asked of its own documents alone, ``pooled`` that the graphs of all questions
+    are searched together.
     """
     form = FORMS.get(name)
     if form is None:
@@ -79,8 +81,9 @@ def load_benchmark(
     rows = form.rows(path) if split is None else _part(form.rows(path), split, path)
     questions = _identified((row, form.read(row)) for row in rows)
     pool = pooled_documents(questions)
+    facts = dict.fromkeys(fact for one in questions if pooled for fact in one.graph)
     if only is not None:
-        questions = tuple(one for one in questions if only(one.question))
+        questions = tuple(one for one in questions if only(one))
     questions, unknown, pool = set_apart(questions, pool, unanswerable, seed, given=given)
     if not questions:
         raise InputError(f"{path} has no question that can be asked and judged.")
@@ -94,6 +97,7 @@ def load_benchmark(
         metrics=form.metrics,
         corpus_metrics=form.corpus_metrics,
         pool=pool,
+        facts=tuple(facts),
     )
 
 

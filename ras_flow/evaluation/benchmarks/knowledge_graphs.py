@@ -1,18 +1,50 @@
-"""Questions on knowledge graphs: PathQuestion, WebQSP, ExplaGraphs, in the shared forms.
+"""Questions on knowledge graphs: PathQuestion, WebQSP, RoG, SubgraphRAG, GrailQA, ExplaGraphs.
 
-They are asked as any other question: the graphs that come with them are not handed in. The gold
-path of PathQuestion and the gold graph of ExplaGraphs are what a question rests on; WebQSP's
-subgraphs hold much beside it.
+A file of one's own names entities and all answers, and may say which facts they rest on::
+
+    {"id": "1", "question": "Which elements did Marie Curie discover?", "entities": ["Marie Curie"],
+     "answers": ["polonium", "radium"], "gold": [["polonium", "discovered by", "Marie Curie"], …]}
+
+RoG's rows (Luo et al., 2024) hold a subgraph of WebQSP or CWQ each; SubgraphRAG's file of scored
+triples (Li et al., 2025) holds what its retriever found of it; GrailQA (Gu et al., 2021) is asked
+of Freebase. Who searches no graph is asked these as any other question.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from pickle import UnpicklingError
+
 from ras_flow.datasets.choices import write_choices
-from ras_flow.datasets.reading import Row
-from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form, some_texts
+from ras_flow.datasets.reading import Row, read_rows
+from ras_flow.errors import InputError
+from ras_flow.evaluation.benchmarks.form import Form, optional_text, some_texts
 from ras_flow.evaluation.question import Question, Support
+from ras_flow.formats.triples import Spo
+from ras_flow.support.extras import require
+
+SETS = ("set_f1", "strict_f1", "hit", "hit_at_1")
+"""Metrics of sets of answers, one question at a time."""
 
 _STANCES = {"support": "It supports it.", "counter": "It counters it."}
+
+
+def read_own(row: Row) -> Question:
+    """Read a question of one's own; without answers it asks what the graph does not say."""
+    answers = _filled(row.texts("answers"))
+    return Question(
+        id=optional_text(row, "id"),
+        question=row.text("question"),
+        answers=answers,
+        answer_sets=_each(answers),
+        support=_resting_on(row.triples("gold")) if row.has("gold") else (),
+        kind=optional_text(row, "type", "kind"),
+        entities=_filled(row.texts("entities")) if row.has("entities") else (),
+        graph=tuple(row.triples("triples")) if row.has("triples") else (),
+        answerable=bool(answers),
+    )
 
 
 def read_pathquestion(row: Row) -> Question:
@@ -20,21 +52,108 @@ def read_pathquestion(row: Row) -> Question:
     path = [_spaced(stage) for stage in row.texts("path")]
     if len(path) < 3 or len(path) % 2 == 0:
         row.fail("path", "expected entities with relations between them")
+    answers = tuple(map(_spaced, some_texts(row, "answers")))
     return Question(
         id=row.text("id"),
         question=_spaced(row.text("question")),
-        answers=tuple(map(_spaced, some_texts(row, "answers"))),
+        answers=answers,
+        answer_sets=_each(answers),
         support=tuple(
             Support(path[at], facts=((path[at], path[at + 1], path[at + 2]),))
             for at in range(0, len(path) - 2, 2)
         ),
         kind=f"{len(path) // 2}hop",
+        entities=(path[0],),
     )
 
 
 def read_webqsp(row: Row) -> Question:
-    """Read a question to Freebase."""
-    return Question(row.text("id"), row.text("question"), some_texts(row, "answers"))
+    """Read a question to Freebase, with a subgraph where the file has one."""
+    answers = some_texts(row, "answers")
+    return Question(
+        row.text("id"),
+        row.text("question"),
+        answers,
+        answer_sets=_each(answers),
+        graph=tuple(row.triples("triples")) if row.has("triples") else (),
+    )
+
+
+def read_rog(row: Row) -> Question | None:
+    """Read a row of RoG's sets, as JSON lines; one without an answer is left out."""
+    answers = _filled(row.texts("answer"))
+    if not answers:
+        return None
+    return Question(
+        id=row.text("id"),
+        question=row.text("question"),
+        answers=answers,
+        answer_sets=_each(answers),
+        entities=_filled(row.texts("q_entity")),
+        graph=tuple(row.triples("graph")) if row.has("graph") else (),
+    )
+
+
+def scored_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of SubgraphRAG's scored triples: its ``.pth`` file, or JSON lines with ids."""
+    if path.suffix != ".pth":
+        yield from read_rows(path)
+        return
+    torch = require("torch", extra="local")
+    try:
+        rows = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, EOFError, RuntimeError, ValueError, UnpicklingError) as error:
+        raise InputError(f"{path} cannot be read as scored triples ({error}).") from error
+    if not isinstance(rows, dict):
+        raise InputError(f"{path} holds no questions by id, but a {type(rows).__name__}.")
+    for id, value in rows.items():
+        yield Row({"id": str(id), **value} if isinstance(value, dict) else value, f"{path}:{id}")
+
+
+def read_scored(row: Row) -> Question | None:
+    """Read what SubgraphRAG's retriever found for a question."""
+    answers = _filled(row.texts("a_entity"))
+    if not answers:
+        return None
+    triples = []
+    for at, found in enumerate(row.items("scored_triples")):
+        if not isinstance(found, Sequence) or len(found) < 3:
+            row.fail(f"scored_triples[{at}]", "expected [head, relation, tail, score]")
+        triples.append([*found[:3]])
+    return Question(
+        id=row.text("id"),
+        question=row.text("question"),
+        answers=answers,
+        answer_sets=_each(answers),
+        entities=_filled(row.texts("q_entity")),
+        graph=tuple(Row({"graph": triples}, row.where).triples("graph")),
+    )
+
+
+def read_grailqa(row: Row) -> Question | None:
+    """Read a question of GrailQA; the test set's, which lack answers, are left out.
+
+    Entities are ids of Freebase; an answer is its name, or else its id or value.
+    """
+    named = [
+        optional_text(one, "entity_name") or one.text("answer_argument")
+        for one in (row.rows("answer") if row.has("answer") else [])
+    ]
+    if not named:
+        return None
+    query = Row(row.value.get("graph_query"), f"{row.where}:graph_query")
+    return Question(
+        id=row.text("qid"),
+        question=row.text("question"),
+        answers=tuple(dict.fromkeys(named)),
+        answer_sets=_each(named),
+        kind=optional_text(row, "level"),
+        entities=tuple(
+            node.text("id")
+            for node in query.rows("nodes")
+            if node.text("node_type") == "entity" and not node.value.get("question_node")
+        ),
+    )
 
 
 def read_explagraphs(row: Row) -> Question:
@@ -60,8 +179,30 @@ def _spaced(name: str) -> str:
     return " ".join(name.replace("_", " ").split())
 
 
+def _filled(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _each(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return a set of answers that have one name each."""
+    return tuple((answer,) for answer in dict.fromkeys(answers))
+
+
+def _resting_on(facts: Sequence[Spo]) -> tuple[Support, ...]:
+    """Return facts as support: each on the page of its subject."""
+    return tuple(Support(fact[0], facts=(fact,)) for fact in facts)
+
+
+def _form(read: Callable[[Row], Question | None]) -> Form:
+    return Form("short_qa", SETS, read, corpus_metrics=("micro_f1",))
+
+
 FORMS = {
-    "pathquestion": Form("short_qa", ("match", *SHORT_ANSWER[:2]), read_pathquestion),
-    "webqsp": Form("short_qa", ("match", *SHORT_ANSWER[:2]), read_webqsp),
+    "pathquestion": _form(read_pathquestion),
+    "webqsp": _form(read_webqsp),
+    "rog": _form(read_rog),
+    "subgraphrag": replace(_form(read_scored), rows=scored_rows),
+    "grailqa": _form(read_grailqa),
+    "kg": _form(read_own),
     "explagraphs": Form("multiple_choice", ("option_accuracy",), read_explagraphs),
 }

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.evaluation.metrics import closed_set, long_answers, short_answers
+from ras_flow.evaluation.metrics import answer_sets, closed_set, long_answers, short_answers
 from ras_flow.evaluation.question import Question
 
 
@@ -66,10 +66,17 @@ METRICS: dict[str, Metric] = {
     "verdict_accuracy": _verdict_accuracy,
     "rouge_lsum": lambda said, question: long_answers.rouge_lsum(said, question.answers),
     "str_em": _str_em,
+    "set_f1": answer_sets.set_f1,
+    "strict_f1": answer_sets.strict_f1,
+    "hit": answer_sets.hit,
+    "hit_at_1": answer_sets.hit_at_1,
 }
 """Metrics of single answers."""
 
-CORPUS_METRICS: dict[str, CorpusMetric] = {"mauve": long_answers.mauve}
+CORPUS_METRICS: dict[str, CorpusMetric] = {
+    "mauve": long_answers.mauve,
+    "micro_f1": answer_sets.micro_f1,
+}
 """Metrics of all answers together."""
 
 

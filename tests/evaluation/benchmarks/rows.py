@@ -202,3 +202,42 @@ def _quoted(value: str) -> str:
 def lines(*rows: Any) -> str:
     """Write rows as JSON lines."""
     return "".join(json.dumps(row) + "\n" for row in rows)
+
+ROG: dict[str, Any] = {
+    "id": "WebQTest-1",
+    "question": "what are the moons of jupiter",
+    "answer": ["Io", "Europa", "Io"],
+    "q_entity": ["Jupiter"],
+    "a_entity": ["Io", "Europa"],
+    "graph": [["Io", "orbits", "Jupiter"], ["Europa", "orbits", "Jupiter"]],
+    "choices": [],
+}
+
+SCORED: dict[str, Any] = {
+    "question": "what are the moons of jupiter",
+    "scored_triples": [("Io", "orbits", "Jupiter", 0.9)],
+    "q_entity": ["Jupiter"],
+    "q_entity_in_graph": ["Jupiter"],
+    "a_entity": ["Io"],
+    "a_entity_in_graph": ["Io"],
+    "max_path_length": 1,
+    "target_relevant_triples": [("Io", "orbits", "Jupiter")],
+}
+
+GRAILQA: dict[str, Any] = {
+    "qid": 2100263000000,
+    "question": "which moons of jupiter are known since 1610?",
+    "answer": [
+        {"answer_type": "Entity", "answer_argument": "m.03h65", "entity_name": "Io"},
+        {"answer_type": "Entity", "answer_argument": "m.0x"},
+        {"answer_type": "Value", "answer_argument": "1610"},
+    ],
+    "level": "zero-shot",
+    "graph_query": {
+        "nodes": [
+            {"nid": 0, "node_type": "class", "id": "astronomy.moon", "question_node": 1},
+            {"nid": 1, "node_type": "entity", "id": "m.03h64", "question_node": 0},
+        ],
+        "edges": [{"start": 0, "end": 1, "relation": "astronomy.moon.orbits"}],
+    },
+}

@@ -72,6 +72,18 @@ def test_the_demo_questions_are_a_benchmark() -> None:
     assert [part.subquery for part in found.questions[0].support] == answered[0]["subqueries"]
 
 
+def test_the_questions_on_the_demo_graph_are_a_benchmark() -> None:
+    with as_file(files(demo) / "kg_questions.jsonl") as path:
+        found = load_benchmark("kg", path, unanswerable=4)
+    asked = {row["id"]: row for row in demo.graph_questions()}
+    assert len(found.questions) + len(found.unanswerable) == len(asked) == 40
+    for question in found.questions:
+        row = asked[question.id]
+        assert question.answer_sets == tuple((answer,) for answer in row["answers"])
+        assert question.entities == tuple(row["entities"]) and question.kind == row["type"]
+        assert [list(fact) for one in question.support for fact in one.facts] == row["gold"]
+
+
 def test_a_sample_depends_on_the_questions_and_not_on_their_order(tmp_path: Path) -> None:
     given = rows(60)
     shuffled = random.Random(1).sample(given, 60)
@@ -113,7 +125,7 @@ def test_questions_that_may_not_be_asked_are_left_out_before_any_is_drawn(tmp_pa
 
     def asked(*numbers: int, limit: int | None = None) -> list[str]:
         allowed = {f"What is {n}?" for n in numbers}
-        found = load_benchmark("jsonl", path, limit=limit, only=allowed.__contains__)
+        found = load_benchmark("jsonl", path, limit=limit, only=lambda one: one.question in allowed)
         return [question.answers[0] for question in found.questions]
 
     assert asked(2, 7) == ["2", "7"] == asked(2, 7, limit=5)

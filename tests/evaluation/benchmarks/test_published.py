@@ -6,6 +6,10 @@ import gzip
 import json
 from pathlib import Path
 
+import pytest
+import torch
+
+from ras_flow.errors import InputError
 from ras_flow.evaluation.benchmarks import load_benchmark
 from ras_flow.evaluation.question import Benchmark, Question, Support
 from tests.evaluation.benchmarks import rows as r
@@ -266,10 +270,31 @@ def test_questions_on_knowledge_graphs(tmp_path: Path) -> None:
     assert path.support[1] == Support(
         "ove dahl", facts=(("ove dahl", "nationality", "united kingdom"),)
     )
-    assert only(load(tmp_path, "webqsp", "w.jsonl", r.lines(e.WEBQSP))).answers == ("Berta Lind",)
+    assert (path.answer_sets, path.entities) == ((("united kingdom",),), ("aino laine",))
+    webqsp = only(load(tmp_path, "webqsp", "w.jsonl", r.lines(e.WEBQSP)))
+    assert webqsp.answers == ("Berta Lind",) and len(webqsp.graph) == len(e.WEBQSP["triples"])
     stance = only(load(tmp_path, "explagraphs", "e.jsonl", r.lines(r.EXPLAGRAPHS)))
     assert stance.answers[0] == "A" and "Argument 2: Tea costs little." in stance.question
     assert stance.support[0].facts == (("tea", "causes", "joy"),)
+
+
+def test_rog_subgraphrag_and_grailqa(tmp_path: Path) -> None:
+    unanswered = r.ROG | {"id": "WebQTest-2", "answer": []}
+    found = load(tmp_path, "rog", "rog.jsonl", r.lines(r.ROG, unanswered))
+    assert (found.metrics[0], found.corpus_metrics) == ("set_f1", ("micro_f1",))
+    question = only(found)
+    assert question.answer_sets == (("Io",), ("Europa",)) and question.entities == ("Jupiter",)
+    assert question.graph == (("Io", "orbits", "Jupiter"), ("Europa", "orbits", "Jupiter"))
+    scored = only(load(tmp_path, "subgraphrag", "s.jsonl", r.lines({"id": "a", **r.SCORED})))
+    torch.save({"a": r.SCORED}, tmp_path / "webqsp.pth")
+    assert only(load_benchmark("subgraphrag", tmp_path / "webqsp.pth")) == scored
+    assert (scored.graph, scored.entities) == ((("Io", "orbits", "Jupiter"),), ("Jupiter",))
+    torch.save({"a": object()}, tmp_path / "unsafe.pth")
+    with pytest.raises(InputError, match="cannot be read"):
+        load_benchmark("subgraphrag", tmp_path / "unsafe.pth")
+    freebase = only(load(tmp_path, "grailqa", "g.json", json.dumps([r.GRAILQA])))
+    assert freebase.answer_sets == (("Io",), ("m.0x",), ("1610",))
+    assert (freebase.entities, freebase.kind) == (("m.03h64",), "zero-shot")
 
 
 def test_files_may_be_gzipped(tmp_path: Path) -> None:
