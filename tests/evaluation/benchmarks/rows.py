@@ -203,6 +203,7 @@ def lines(*rows: Any) -> str:
     """Write rows as JSON lines."""
     return "".join(json.dumps(row) + "\n" for row in rows)
 
+
 ROG: dict[str, Any] = {
     "id": "WebQTest-1",
     "question": "what are the moons of jupiter",

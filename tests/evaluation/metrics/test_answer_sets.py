@@ -20,7 +20,16 @@ from ras_flow.evaluation.metrics.answer_sets import (
 )
 from ras_flow.evaluation.question import Question
 
-NAMES = ["Paris", "Paris, France", "France", "the Seine", "Bonn", "1990-03-29", "1990", "North Bonn"]
+NAMES = [
+    "Paris",
+    "Paris, France",
+    "France",
+    "the Seine",
+    "Bonn",
+    "1990-03-29",
+    "1990",
+    "North Bonn",
+]
 ASKED = ["Which rivers are there?", "Where is it?", "When was it?", "What languages do they speak?"]
 SETS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=5)
 ROWS = st.lists(st.tuples(st.sampled_from(ASKED), SETS, SETS), min_size=1, max_size=4)
