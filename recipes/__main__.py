@@ -249,7 +249,12 @@ def _extractor_settings(extractor: str, base_url: str | None, output: str = "tex
     if extractor == NO_EXTRACTOR:
         raise InputError("The extractor 'none' makes no triples: name one that does.")
     return Context.from_mapping(
-        {"extractor": extractor, "extractor_output": output, "base_url": base_url}
+        {
+            "extractor": extractor,
+            "extractor_output": output,
+            "base_url": base_url,
+            "loop": "paper",
+        }
     )
 
 

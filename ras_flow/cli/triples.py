@@ -74,7 +74,10 @@ def precompute(
     engine: EngineOption = EngineName.LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Extract triples for all passages of an index, except those already kept."""
+    """Extract triples for all passages of an index, except those already kept.
+
+    Runs of the paper's loop read those that were made with `--set loop=paper`.
+    """
     from dataclasses import asdict
 
     from ras_flow.formats.text import plain

@@ -40,7 +40,7 @@ _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\+(?=[\"'])")
 _UNMARKED = r"(?!\s*\w\s*[>＞])([^()\[\]|\n]{1,300})"
 _BARS = re.compile(rf"[(\[]{_UNMARKED}\|{_UNMARKED}\|{_UNMARKED}[)\]]")
 _NONE = re.compile(
-    r"(?:```\w*\s+)?(?:\{\s*[\"']triples[\"']\s*:\s*)?\[\s*\](?:\s*\})?(?:\s*```)?"
+    r"(?:```\w*\s+)?(?:\{\s*[\"'](?:triples|facts)[\"']\s*:\s*)?\[\s*\](?:\s*\})?(?:\s*```)?"
     r"|\W*(?:none|null|n/a|(?:there are |the text states )?no (?:facts|triples)[^\n.]{0,60})\W*",
     re.IGNORECASE,
 )

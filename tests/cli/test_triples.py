@@ -37,7 +37,10 @@ def index(docs: Path) -> Path:
 
 def command(model: Model, index: Path) -> list[str]:
     settings = ["--extractor", "openai:test", "--base-url", model.server.url]
-    return ["triples", "precompute", str(index), *settings, "--set", "max_retries=0"]
+    return ["triples", "precompute", str(index), *settings, "--set", "max_retries=0"] + [
+        "--set",
+        "loop=paper",
+    ]
 
 
 def test_a_question_after_precompute_makes_no_extractor_call(model: Model, index: Path) -> None:

@@ -113,7 +113,7 @@ async def test_the_same_triples_also_when_a_worker_is_killed(
         [SourceDocument(d["title"], d["title"], d["text"]) for d in DOCUMENTS],
         encoder=None,
     )
-    context = Context(extractor="openai:test", base_url=model.server.url)
+    context = Context(extractor="openai:test", base_url=model.server.url, loop="paper")
     kill = await killer(workers)
 
     async def fill(engine: Engine) -> tuple[Filling, list[KeptTriples]]:
@@ -196,6 +196,8 @@ def precomputing(folder: Path, model: Model) -> list[str]:
         model.server.url,
         "--set",
         "max_retries=0",
+        "--set",
+        "loop=paper",
     ]
     return ["triples", "precompute", index, *models, "--workers", "1", "--engine", "ray"]
 

@@ -39,7 +39,8 @@ def as_json(written: str, *more: tuple[str, str, str]) -> str:
     """Write triples, and more, as a server does that enforces a schema."""
     facts = [*more, *parse_triples(written).triples]
     names = ("subject", "predicate", "object")
-    return json.dumps({"triples": [dict(zip(names, fact, strict=True)) for fact in facts]})
+    found = [{**dict(zip(names, fact, strict=True)), "passages": [1]} for fact in facts]
+    return json.dumps({"facts": found})
 
 
 def serve(order: str | None) -> OpenAIServer:
@@ -56,6 +57,8 @@ def serve(order: str | None) -> OpenAIServer:
         by_schema = "response_format" in body
         assert system == (extractor.JSON_INSTRUCTION if by_schema else extractor.INSTRUCTION)
         title = text.partition("\n")[0].removeprefix("Title: ")
+        if by_schema:
+            title = text.partition("[")[2].partition("]")[0]
         if title != "Evil" or order is None:
             written = TRIPLES.get(title, "[]")
             return Answer(as_json(written) if by_schema else written)

@@ -45,16 +45,16 @@ async def generate_together(
 
 
 def _shares(made: Generation, texts: Sequence[str]) -> list[Generation | ModelResponseError]:
-    """Part a reply by the numbers of its facts, or by what each text states."""
+    """Part a reply by the numbers of its facts, where these texts state them, or those that do."""
     if len(texts) == 1 and parse_triples(spoken(made.text)).triples:
         return [made]
     stated: list[list[Spo]] = [[] for _ in texts]
     facts = read_facts(made.text)
     for fact in facts:
-        named = [number - 1 for number in fact.numbers if 0 < number <= len(texts)]
-        if len(texts) == 1:
-            named = [0]
-        for at in named or [i for i, text in enumerate(texts) if is_stated(fact.spo, "", text)]:
+        homes = list(range(len(texts)))
+        if len(texts) > 1:
+            homes = [at for at in homes if is_stated(fact.spo, "", texts[at])]
+        for at in [at for at in homes if at + 1 in fact.numbers] or homes:
             stated[at].append(fact.spo)
     said = [format_triples(triples) or "none" if facts else made.text for triples in stated]
     return [replace(made, text=said[0]), *(Share(text) for text in said[1:])]
