@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 
 import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from typer.testing import CliRunner
+
+from ras_flow.cli.commands import app
+from ras_flow.errors import InputError
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.prompts.refiner import chosen
+from ras_flow.testing import ScriptedModel
 from ras_flow.training.retriever.labels import Label, Options, label
 from ras_flow.training.retriever.merging import merge, triples_of, write_path
 from ras_flow.training.retriever.pool import HOPS, Walks, make_pool
-from ras_flow.training.retriever.questions import Asked
-from ras_flow.training.retriever.refining import Case
+from ras_flow.training.retriever.questions import Asked, read_labelled
+from ras_flow.training.retriever.refining import Case, PromptedRefiner
+from ras_flow.training.retriever.supervise import supervise
+from ras_flow.training.splits import SPLITS
 
 nodes = st.sampled_from("abcdef")
 graphs = st.lists(st.tuples(nodes, st.sampled_from("xy"), nodes), min_size=1, max_size=14)
@@ -162,3 +171,48 @@ def test_labels(
     assert isinstance(made, Label)
     assert set(made.positives) == {FAMILY[at] for at in facts}
     assert made.weak is weak
+
+
+@pytest.mark.parametrize(
+    ("reply", "calls", "expected"),
+    [
+        ("ans: Path 1", 2, [1, 61]),
+        ("no idea", 4, None),
+        ("ans: none", 2, []),
+    ],
+)
+async def test_many_candidates_are_asked_about_in_parts_and_unusable_replies_once_more(
+    reply: str, calls: int, expected: list[int] | None
+) -> None:
+    graph = Subgraph.of([("Ann", f"r{at}", "Bo") for at in range(70)], ["Ann"])
+    pool = make_pool(Walks(graph), [0], [1])
+    case = Case("Who is Bo to Ann?", ["Bo"], graph, merge(graph, pool, [1]))
+    model = ScriptedModel(reply)
+    assert await PromptedRefiner(model).choose(case) == expected
+    assert len(model.prompts) == calls
+
+
+def test_the_command_labels_a_mix_and_names_the_refiner(tmp_path: Path) -> None:
+    asked = {
+        "id": "1", "question": "What do Ann's children do?", "graph": "g", "entities": ["Ann"],
+        "answers": ["nurse", "cook"], "gold": [list(FAMILY[0]), list(FAMILY[2])],
+    }  # fmt: skip
+    (tmp_path / "q.jsonl").write_text(json.dumps(asked) + "\n")
+    (tmp_path / "g.tsv").write_text("".join("\t".join(fact) + "\n" for fact in FAMILY))
+    mix = tmp_path / "mix.toml"
+    mix.write_text('[[sets]]\nname = "s"\nquestions = "q.jsonl"\ngraphs = { g = "g.tsv" }\n')
+    out = tmp_path / "labels"
+    done = CliRunner().invoke(
+        app, ["data", "supervise", str(mix), "--out", str(out), "--refiner", "none", "--json"]
+    )
+    assert done.exit_code == 0, done.stderr
+    card = json.loads(done.stdout)
+    assert card["refiner"] == "none"
+    [quality] = card["against_gold"].values()
+    assert (quality["precision"], quality["recall"], quality["exact"]) == (0, 0, 0)
+    [record] = [one for split in SPLITS for one in read_labelled(out / f"{split}.jsonl")]
+    assert record["paths"] == [[("likes", False)]]
+    asked["graph"] = "h"
+    (tmp_path / "q.jsonl").write_text(json.dumps(asked) + "\n")
+    with pytest.raises(InputError, match="graph 'h'"):
+        asyncio.run(supervise(mix, out, "none", None))
