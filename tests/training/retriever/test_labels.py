@@ -10,7 +10,6 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
