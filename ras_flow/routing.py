@@ -11,7 +11,7 @@ from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import parse_plan
 from ras_flow.settings.context import Context
-from ras_flow.state.channels import RasState
+from ras_flow.state.channels import RasState, RunState
 from ras_flow.state.schema import Hop, Plan, PlanLabel, Step, Triple
 
 PLAN_ATTEMPTS = 2
@@ -158,7 +158,7 @@ def may_retrieve(state: RasState, settings: Context) -> bool:
     )
 
 
-def over_budget(state: RasState, settings: Context) -> bool:
+def over_budget(state: RunState, settings: Context) -> bool:
     """Tell whether the run's tokens or working seconds are used up."""
     usage = state["usage"].values()
     tokens = sum(use["input_tokens"] + use["output_tokens"] for use in usage)

@@ -35,6 +35,7 @@ class Draft:
         at: The edit at work, for messages.
         as_node: After which node the run goes on, where not as the edit point says.
         more: Changes of channels that only one system has.
+        replaced: Such channels as a whole.
     """
 
     state: Any
@@ -43,6 +44,7 @@ class Draft:
     at: str = ""
     as_node: str = ""
     more: dict[str, Any] = field(default_factory=dict)
+    replaced: dict[str, Any] = field(default_factory=dict)
     triples: dict[str, Triple] = field(init=False)
     passages: dict[str, Passage] = field(init=False)
     hops: list[Hop] = field(init=False)
@@ -78,7 +80,7 @@ class Draft:
             "plans": self.plans,
             self.settings_key: self.settings,
         }
-        return {**self.state, **edited, **self.more}
+        return {**self.state, **edited, **self.more, **self.replaced}
 
     def context(self) -> Context:
         """Return the run's settings as edited so far."""
@@ -104,6 +106,9 @@ class Draft:
         if self.settings != (old.get(self.settings_key) or {}):
             update[self.settings_key] = self.settings
         update |= self.more
+        for channel, value in self.replaced.items():
+            if value != old.get(channel):
+                update[channel] = Overwrite(value)
         if self.before in BEGINNING:
             # What was asked is asked again: documents and settings last for one step only.
             names = ("question", "documents", "settings")

@@ -21,10 +21,10 @@ def _written(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_written)]
-_JSON = with_config(ConfigDict(extra="forbid", strict=True))
+JSON = with_config(ConfigDict(extra="forbid", strict=True))
 
 
-@_JSON
+@JSON
 class DropTriple(TypedDict):
     """Take a triple out of the graph."""
 
@@ -32,7 +32,7 @@ class DropTriple(TypedDict):
     triple: Text
 
 
-@_JSON
+@JSON
 class AddTriple(TypedDict):
     """Put a triple into the graph; ``passages``, if given, are passages of the run."""
 
@@ -43,7 +43,7 @@ class AddTriple(TypedDict):
     passages: NotRequired[list[Text]]
 
 
-@_JSON
+@JSON
 class DropPassage(TypedDict):
     """Take out a passage, and the triples that no other passage states; no later hop has it."""
 
@@ -51,7 +51,7 @@ class DropPassage(TypedDict):
     passage: Text
 
 
-@_JSON
+@JSON
 class SetSubquery(TypedDict):
     """Ask something else next."""
 
@@ -59,7 +59,7 @@ class SetSubquery(TypedDict):
     text: Text
 
 
-@_JSON
+@JSON
 class SetPlan(TypedDict):
     """Decide in the planner's place, in its own words: ``[SUBQ] …``, ``[SUFFICIENT]``, …."""
 
@@ -67,7 +67,7 @@ class SetPlan(TypedDict):
     text: Text
 
 
-@_JSON
+@JSON
 class SetModel(TypedDict):
     """Go on with another model for a role.
 

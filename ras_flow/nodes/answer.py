@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -19,31 +20,47 @@ from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import DEFAULT_TASK, get_task
 from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Passage
-from ras_flow.state.support import Verdict, admit, judge
+from ras_flow.state.support import Verdict, admit, judge, verify
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
 
-StopRule = Callable[[Any, Context], str]
+StopRule = Callable[[Any, Any], str]
 """A pure function of state and settings: the system's stop reason."""
 
 
+Reads = Callable[[Any, Any], RunState]
+"""A pure function of state and settings: the state as the answerer is to see it."""
+
+
 async def answer(
-    state: RunState, runtime: Runtime[Any], parts: PartsSource, *, stop: StopRule
+    state: RunState,
+    runtime: Runtime[Any],
+    parts: PartsSource,
+    *,
+    stop: StopRule,
+    reads: Reads | None = None,
+    cites: Callable[[Any, Any], Collection[str]] | None = None,
 ) -> dict[str, Any]:
-    """Answer the question, cite what the answer rests on, and say why the run stopped."""
+    """Answer the question, cite what the answer rests on, and say why the run stopped.
+
+    ``reads`` says what the answerer sees of the state; ``cites`` names facts and passages that
+    support an answer before others do.
+    """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)
     answerer = await parts.get_answerer(context)
     cost = Cost("answerer", "answer")
-    texts = passages_read(state, context, parts, answerer)
-    reply = await ask(answerer, state, context, parts, texts)
+    seen = reads(state, context) if reads else state
+    texts = passages_read(seen, context, parts, answerer)
+    reply = await ask(answerer, seen, context, parts, texts)
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]
     warnings = warn(runtime, *losses)
     triples, passages = state["triples"], state["passages"]
+    check = partial(verify, cited=cites(state, context)) if cites else judge
     verdict = await off_loop(
-        len(triples) + len(passages), judge, text, state["question"], triples, passages
+        len(triples) + len(passages), check, text, state["question"], triples, passages
     )
     if context.when_unknown == "say so" and passages:
         text, verdict = admit(text, verdict, told_to=not answerer.takes_soft_tokens)

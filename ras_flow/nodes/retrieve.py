@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.errors import ConfigurationError
 from ras_flow.events import passages_event
-from ras_flow.formats.text import scrub, scrub_all
 from ras_flow.nodes.shown import Shown
-from ras_flow.parts.checks import one_each
-from ras_flow.parts.protocols import Retriever
+from ras_flow.parts.checks import one_each, storable
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
-from ras_flow.state.schema import Hop, Passage, passage_id
+from ras_flow.state.schema import Hop
 from ras_flow.state.usage import Cost
 
 
@@ -53,7 +49,7 @@ async def retrieve(
         best: dict[str, ScoredPassage] = {}
         left_out: set[str] = set()
         for ranked in rankings:
-            new = [_storable(scored, retriever) for scored in ranked]
+            new = [storable(scored, retriever) for scored in ranked]
             new = [scored for scored in new if scored.passage["id"] not in dropped]
             wanted, known_here = known.without(new, most)
             left_out |= known_here
@@ -71,23 +67,3 @@ async def retrieve(
         hop["known"] = len(left_out)
     runtime.stream_writer(passages_event(hop, passages))
     return {"hops": [hop], "passages": passages, "usage": cost.usage()}
-
-
-def _storable(scored: ScoredPassage, retriever: Retriever) -> ScoredPassage:
-    """Return a passage with its content's id; a retriever's own may stand for several."""
-    try:
-        passage, score = scored
-        title, text = scrub(passage["title"]), scrub(passage["text"])
-        more = {name: it for name, it in passage.items() if name != "source"}
-        named = {"id": passage_id(title, text), "title": title, "text": text}
-        kept = cast(Passage, {**scrub_all(more), **named})
-        if (source := passage.get("source")) is not None:
-            kept["source"] = scrub(str(source))
-        # JSON holds finite numbers alone: the cosine with a vector of zeros is NaN.
-        return ScoredPassage(kept, round(float(score), 6) if math.isfinite(score) else 0.0)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ConfigurationError(
-            f"{type(retriever).__name__} found {scored!r:.250}: give a ScoredPassage each, which "
-            "is a passage with a `title` and a `text`, which are texts, and a number as its score. "
-            "What else a passage has must be JSON."
-        ) from error

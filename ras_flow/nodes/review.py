@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from langgraph.errors import GraphInterrupt
 from langgraph.runtime import Runtime
@@ -20,7 +20,7 @@ from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.systems import System
 
-Decide = Callable[[Any, Context], str]
+Decide = Callable[[Any, Any], str]
 """A pure function of state and settings: the label of the edge to follow."""
 
 
@@ -36,6 +36,8 @@ class Review:
         allowed: Which edits can be made there.
         then: Where the run goes on.
         readers: The roles that ``then`` wants to know of whether their models take soft tokens.
+        shows: What the person is shown beside graph and passages, by the name of a
+            :class:`ras_flow.events.ReviewEvent`'s field; ``subquery`` for what is asked next.
     """
 
     node: str
@@ -45,6 +47,7 @@ class Review:
     allowed: Callable[[Any, Context], list[str]]
     then: Decide
     readers: Readers | None = None
+    shows: Callable[[Any, Any], dict[str, Any]] | None = None
 
     def is_wanted(self, settings: Context) -> bool:
         """Tell whether the run is to wait here."""
@@ -86,7 +89,7 @@ def _request(state: Any, context: Context, of: Review) -> ReviewEvent:
     subquery = hops[-1]["subquery"] if merged else ""
     if of.point == "before_retrieval":
         subquery = (state.get("plans") or [{}])[-1].get("subquery", "")
-    return ReviewEvent(
+    request = ReviewEvent(
         type="review",
         point=of.point,
         hop=len(hops) - 1 if merged else len(hops),
@@ -96,6 +99,7 @@ def _request(state: Any, context: Context, of: Review) -> ReviewEvent:
         passages=list(state["passages"]),
         allowed=of.allowed(state, context),
     )
+    return cast(ReviewEvent, {**request, **of.shows(state, context)}) if of.shows else request
 
 
 def _ask(request: ReviewEvent, runtime: Runtime[Any]) -> object:

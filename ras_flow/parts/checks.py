@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Sequence
 from inspect import isawaitable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.formats.text import scrub, scrub_all
+from ras_flow.parts.records import ScoredPassage
 from ras_flow.settings.context import LARGEST
+from ras_flow.state.schema import Passage, passage_id
 
 T = TypeVar("T")
 
@@ -49,3 +53,23 @@ def _check_fields(result: object, part: str) -> None:
                 f"{part} returned {result!r:.200}: its `{name}` must be a whole number of at least "
                 "0; where it is not known, leave it out."
             )
+
+
+def storable(scored: ScoredPassage, retriever: object) -> ScoredPassage:
+    """Return a passage with its content's id; a retriever's own may stand for several."""
+    try:
+        passage, score = scored
+        title, text = scrub(passage["title"]), scrub(passage["text"])
+        more = {name: it for name, it in passage.items() if name != "source"}
+        named = {"id": passage_id(title, text), "title": title, "text": text}
+        kept = cast(Passage, {**scrub_all(more), **named})
+        if (source := passage.get("source")) is not None:
+            kept["source"] = scrub(str(source))
+        # JSON holds finite numbers alone: the cosine with a vector of zeros is NaN.
+        return ScoredPassage(kept, round(float(score), 6) if math.isfinite(score) else 0.0)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ConfigurationError(
+            f"{type(retriever).__name__} found {scored!r:.250}: give a ScoredPassage each, which "
+            "is a passage with a `title` and a `text`, which are texts, and a number as its score. "
+            "What else a passage has must be JSON."
+        ) from error

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from langchain_core.language_models import BaseChatModel
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.attributes import attribute_graph
@@ -39,6 +40,7 @@ from ras_flow.parts.protocols import (
     LanguageModel,
     Planner,
     Retriever,
+    TripleRetriever,
     reading_of,
 )
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
@@ -52,7 +54,7 @@ from ras_flow.settings.context import (
     settings_given,
 )
 from ras_flow.settings.limits import check_names, check_server
-from ras_flow.state.schema import Hop, Triple
+from ras_flow.state.schema import Hop, Passage, Triple
 
 T = TypeVar("T")
 
@@ -73,6 +75,7 @@ class Parts:
     encoder: Encoder | None = None
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     hop_reader: HopReader | None = None
+    triple_retriever: TripleRetriever | None = None
     defaults: Context = DEFAULTS
 
     @classmethod
@@ -84,11 +87,14 @@ class Parts:
         extractor: object = None,
         answerer: object = None,
         encoder: object = None,
+        triple_retriever: TripleRetriever | None = None,
         defaults: Context | None = None,
         **models: object,
     ) -> Parts:
         """Take parts as they are, and wrap language models and LangChain's retrievers."""
         defaults = defaults or DEFAULTS
+        if "planner" in defaults.bare_roles:
+            planner, models = None, {"planner": planner, **models}
         if unknown := sorted(models.keys() - set(defaults.model_roles)):
             raise ConfigurationError(
                 f"This system has no role {unknown[0]!r}: its roles are "
@@ -122,6 +128,7 @@ class Parts:
                 if (model := part(given, LANGUAGE_MODEL, lambda model: model, chats))
             },
             hop_reader=hop_reader_part(planner, extractor, answerer, chats, defaults),
+            triple_retriever=triple_retriever,
             defaults=defaults,
         )
 
@@ -214,6 +221,8 @@ class Parts:
 
     async def get_part(self, role: str, context: Context) -> Any:
         """Return what plays a role."""
+        if role in context.bare_roles:
+            return await self.get_model(role, context)
         match role:
             case "planner":
                 return await self.get_planner(context)
@@ -228,7 +237,7 @@ class Parts:
         """Return the language model of a system's own role."""
         if role in self.models:
             return self.models[role]
-        return await self.load_model(getattr(context, role), context)
+        return await self.load_model(context.model_name(role), context)
 
     async def load_model(self, name: str, context: Context) -> LanguageModel:
         """Return a language model by its name, whatever it is for."""
@@ -294,6 +303,14 @@ class Parts:
         if self.retriever is not None:
             return self.retriever
         return await named.open_retriever_of(context)
+
+    async def get_triple_retriever(
+        self, context: Context, store: BaseStore | None, given: Sequence[Passage] | None = None
+    ) -> TripleRetriever:
+        """Return what finds passages by their triples."""
+        if self.triple_retriever is not None and given is None:
+            return self.triple_retriever
+        raise ConfigurationError("There is no triple retriever.")
 
 
 def _is_deployed(runtime: Runtime[Any]) -> bool:

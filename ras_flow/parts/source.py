@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
 
 from ras_flow.parts.protocols import (
     Answerer,
@@ -14,10 +15,11 @@ from ras_flow.parts.protocols import (
     LanguageModel,
     Planner,
     Retriever,
+    TripleRetriever,
 )
 from ras_flow.parts.records import AttributedGraph, Reading
 from ras_flow.settings.context import Context, Loop
-from ras_flow.state.schema import Hop, Triple
+from ras_flow.state.schema import Hop, Passage, Triple
 
 
 class PartsSource(Protocol):
@@ -74,6 +76,12 @@ class PartsSource(Protocol):
         Raises:
             CorpusIndexError: The index is missing, corrupt, or of another version or encoder.
         """
+        ...
+
+    async def get_triple_retriever(
+        self, context: Context, store: BaseStore | None, given: Sequence[Passage] | None = None
+    ) -> TripleRetriever:
+        """Return what finds passages by their triples."""
         ...
 
     async def get_extractor(self, context: Context) -> Extractor:

@@ -52,9 +52,9 @@ def _known_task(name: str) -> str:
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
 _Instruction = Annotated[str, Field(max_length=LONGEST_INSTRUCTION), AfterValidator(_storable)]
-_Count = Annotated[int, Field(ge=0, le=LARGEST)]
-_Number = Annotated[int, Field(ge=1, le=LARGEST)]
-_Seconds = Annotated[float, Field(gt=0, le=LARGEST)]
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Number = Annotated[int, Field(ge=1, le=LARGEST)]
+Seconds = Annotated[float, Field(gt=0, le=LARGEST)]
 
 
 class Context(Settings):
@@ -123,9 +123,12 @@ class Context(Settings):
     model_roles: ClassVar[tuple[str, ...]] = ("planner", "extractor", "answerer")
     """The settings that name the model of a role, those of a system's own roles included."""
 
+    bare_roles: ClassVar[tuple[str, ...]] = ()
+    """Those of the roles above that the system's own nodes ask, by prompts of their own."""
+
     index: Name | None = None
     retriever: RetrieverKind = "hybrid"
-    top_k: _Number | None = None
+    top_k: Number | None = None
     planner: Name = DEFAULT_MODEL
     extractor: Name = DEFAULT_MODEL
     extractor_output: ExtractorOutput = "text"
@@ -138,15 +141,15 @@ class Context(Settings):
     task: Annotated[str, AfterValidator(_known_task)] | None = None
     instruction: _Instruction = ""
     when_unknown: WhenUnknown = "say so"
-    max_triples: _Number | None = None
-    answer_passages: _Count | None = None
-    max_hops: _Count = 5
-    max_tokens: _Number | None = None
-    max_seconds: _Seconds | None = None
-    model_window: _Number | None = None
-    model_timeout: _Seconds = 60.0
-    max_retries: _Count = 4
-    max_concurrency: _Number = 8
+    max_triples: Number | None = None
+    answer_passages: Count | None = None
+    max_hops: Count = 5
+    max_tokens: Number | None = None
+    max_seconds: Seconds | None = None
+    model_window: Number | None = None
+    model_timeout: Seconds = 60.0
+    max_retries: Count = 4
+    max_concurrency: Number = 8
     pause_before_retrieval: bool = False
     pause_after_merge: bool = False
     pause_before_answer: bool = False
@@ -165,6 +168,10 @@ class Context(Settings):
             ConfigurationError: A name is unknown or a value is out of range.
         """
         return cls(**as_mapping(values))
+
+    def model_name(self, role: str) -> str:
+        """Return the name of the model that plays a role."""
+        return str(getattr(self, role))
 
     def pauses(self) -> list[str]:
         """Return the points at which the run is to wait for a person."""

@@ -51,8 +51,9 @@ class Round(TypedDict):
     """One retrieval and its resolution; ``index`` is that of its hop.
 
     ``queries`` were searched for, one for each of ``clues``, and found the propositions ``found``,
-    best first. ``fallback`` says that the question itself was searched for. ``reply`` is what the
-    resolver wrote; without it, the round is not resolved yet.
+    best first. ``fallback`` says that the question itself was searched for. ``read`` are the
+    passages, where these are not the hop's: the best of given documents. ``reply`` is what the
+    resolver wrote, or ``error`` why it could not; without it, the round is not resolved yet.
     """
 
     index: int
@@ -60,7 +61,9 @@ class Round(TypedDict):
     clues: list[str]
     found: list[str]
     fallback: NotRequired[bool]
+    read: NotRequired[list[str]]
     reply: NotRequired[str]
+    error: NotRequired[str]
 
 
 Clues = Mapping[str, Clue]

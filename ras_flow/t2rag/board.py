@@ -1,0 +1,108 @@
+"""Where the clues of a run stand: computed from its state, never kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from ras_flow.formats.normalize import name_key
+from ras_flow.formats.triples import Spo
+from ras_flow.state.schema import Triple
+from ras_flow.t2rag.clues import Form, bind, chosen_fills, clue_id
+from ras_flow.t2rag.records import Clue, Fill
+from ras_flow.t2rag.settings import T2Context
+
+Status = Literal[
+    "resolved", "supported", "contradicted", "searchable", "unchecked", "fuzzy", "dropped"
+]
+"""``unchecked`` is a claim of the question, or of a clue with bound slots, that no text was seen
+to state; it is searched for like a ``searchable`` clue, which has one open field."""
+
+OPEN = ("searchable", "unchecked", "fuzzy")
+
+
+class Standing(NamedTuple):
+    """A clue, what it says now, how far it is, and the passages that state what it says."""
+
+    id: str
+    clue: Clue
+    form: Form
+    status: Status
+    passages: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    """All clues of a run.
+
+    Attributes:
+        clues: They, in the order in which they came.
+        chosen: The chosen fill of each slot that has one.
+        values: Its value.
+    """
+
+    clues: list[Standing]
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def open(self) -> list[Standing]:
+        """What is not known yet."""
+        return [one for one in self.clues if one.status in OPEN]
+
+    @property
+    def searchable(self) -> list[Standing]:
+        """What can be searched for."""
+        return [one for one in self.clues if one.status in ("searchable", "unchecked")]
+
+    @property
+    def known(self) -> list[Standing]:
+        """What was resolved or judged."""
+        return [
+            one for one in self.clues if one.status in ("resolved", "supported", "contradicted")
+        ]
+
+
+def spo_of(clue: Clue | Triple) -> Spo:
+    """Return the fields of a clue or a triple."""
+    return clue["subject"], clue["predicate"], clue["object"]
+
+
+def survey(state: Any, settings: T2Context) -> Board:
+    """Work out where each clue stands."""
+    fills: Mapping[str, Fill] = state["fills"]
+    chosen = chosen_fills(fills, state["choices"])
+    values = {slot: fills[id]["value"] for slot, id in chosen.items()}
+    given_up = _searched(state) if settings.unresolved == "drop" else set()
+    witnesses: dict[str, list[Fill]] = {}
+    for fill in fills.values():
+        bound = values.get(fill["slot"])
+        holds = chosen.items() >= fill["given"].items() or fill is fills[chosen[fill["slot"]]]
+        if bound is not None and holds and name_key(bound) == name_key(fill["value"]):
+            for clue_of in fill["clues"]:
+                witnesses.setdefault(clue_of, []).append(fill)
+    standings = []
+    for id, clue in state["clues"].items():
+        form = bind(spo_of(clue), values)
+        status: Status = form.kind
+        passages = [passage for fill in witnesses.get(id, ()) for passage in fill["passages"]]
+        if status == "resolved" and id not in witnesses:
+            if verdict := state["verdicts"].get(clue_id(form.spo)):
+                status, passages = verdict["verdict"], verdict["passages"]
+            elif settings.claims == "check":
+                status = "unchecked"
+        if status in ("searchable", "unchecked") and (id, form.query) in given_up:
+            status = "dropped"
+        standings.append(Standing(id, clue, form, status, list(dict.fromkeys(passages))))
+    return Board(standings, chosen, values)
+
+
+def _searched(state: Any) -> set[tuple[str, str]]:
+    """Return what was searched for in rounds that are over."""
+    return {
+        pair
+        for made in state["rounds"]
+        if "reply" in made
+        for pair in zip(made["clues"], made["queries"], strict=False)
+    }

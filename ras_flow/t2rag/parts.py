@@ -1,0 +1,140 @@
+"""The roles of T²RAG over any language model: one decomposes a question, one fills slots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ras_flow.errors import InputError
+from ras_flow.formats.history import shorten
+from ras_flow.formats.hop_reply import Fact
+from ras_flow.formats.triples import Spo
+from ras_flow.parts.prompted.prompting import ask, few_shot, room
+from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.records import Generation, Message, Reading, Reply
+from ras_flow.state.schema import Passage
+from ras_flow.t2rag.formats.resolution import resolve_view
+from ras_flow.t2rag.prompts import decompose, resolve
+
+TASK = "t2rag"
+"""What a model that was trained for these roles says of itself, in ``trained_for``."""
+
+DECOMPOSE_TOKENS = 300
+RESOLVE_TOKENS = 400
+STOP = ("\nQuestion:",)
+
+_TRAINED_READING = Reading(top_k=3)
+
+
+@dataclass(frozen=True)
+class ResolveRequest:
+    """What a resolver is asked: the arguments of ``resolve_view``.
+
+    ``texts`` is how many of the passages it reads as text; None for all.
+    """
+
+    question: str
+    clues: Sequence[Spo]
+    passages: Sequence[Passage]
+    propositions: Sequence[Fact]
+    resolved: Sequence[Spo] = ()
+    texts: int | None = None
+
+    def view(self) -> str:
+        """Write it."""
+        return resolve_view(
+            self.question,
+            self.clues,
+            self.passages,
+            self.propositions,
+            self.resolved,
+            texts=self.texts,
+        )
+
+
+def is_trained(model: LanguageModel) -> bool:
+    """Tell whether a model was trained for these roles: it needs no examples."""
+    return TASK in getattr(model, "trained_for", ())
+
+
+def reading_of(model: LanguageModel) -> Reading:
+    """Return how much a model reads best as a resolver."""
+    return _TRAINED_READING if is_trained(model) else Reading()
+
+
+async def decompose_question(
+    model: LanguageModel, question: str, *, instruction: str = "", problem: str | None = None
+) -> Reply:
+    """Ask for the clues of a question; ``problem`` is what was wrong with the last reply."""
+    examples = [] if is_trained(model) else decompose.EXAMPLES
+    told = decompose.TRAINED_INSTRUCTION if is_trained(model) else decompose.INSTRUCTION
+    lines = [instruction.strip(), decompose.decompose_view(question)]
+    if problem is not None:
+        lines.append(decompose.AGAIN.replace("{problem}", problem))
+    prompt = ask(few_shot(told, examples), "\n".join(filter(None, lines)))
+    return await _reply(model, prompt, DECOMPOSE_TOKENS)
+
+
+async def resolve_round(model: LanguageModel, request: ResolveRequest) -> Reply:
+    """Ask what a round found tells of the open clues."""
+    examples = [] if is_trained(model) else resolve.EXAMPLES
+    told = resolve.TRAINED_INSTRUCTION if is_trained(model) else resolve.INSTRUCTION
+    prefix = few_shot(told, examples)
+    # In a thread: a local model's first count of tokens loads its tokenizer.
+    text, lost = await asyncio.to_thread(_fit, request, model, prefix)
+    return await _reply(model, ask(prefix, text), RESOLVE_TOKENS, lost)
+
+
+async def _reply(
+    model: LanguageModel, prompt: Sequence[Message], limit: int, lost: int = 0
+) -> Reply:
+    made: Generation
+    [made] = await model.generate([prompt], max_new_tokens=limit, stop=STOP)
+    return Reply(
+        made.text,
+        made.input_tokens,
+        made.output_tokens,
+        lost,
+        truncated=made.truncated,
+        cached_tokens=made.cached_tokens,
+    )
+
+
+def _fit(
+    request: ResolveRequest, model: LanguageModel, prefix: Sequence[Message]
+) -> tuple[str, int]:
+    """Write a request that fits the model's window; return it and how much was cut."""
+    most = room(model, prefix)
+    text = request.view()
+    for smaller, lost in _smaller(request, most, model.count_tokens):
+        if model.count_tokens(text) <= most:
+            return text, 0
+        text = smaller.view()
+        if model.count_tokens(text) <= most:
+            return text, lost
+    if model.count_tokens(text) <= most:
+        return text, 0
+    raise InputError(
+        f"The question and its clues take more than the {max(most, 0)} tokens that fit. Shorten "
+        "it, or use a model with a larger window."
+    )
+
+
+def _smaller(
+    request: ResolveRequest, most: int, count: Callable[[str], int]
+) -> Iterator[tuple[ResolveRequest, int]]:
+    """Yield requests from which more and more is left out."""
+    whole = len(request.propositions)
+    while kept := len(request.propositions):
+        request = replace(request, propositions=request.propositions[: kept // 2])
+        yield request, whole - kept // 2
+    size = most
+    while size and request.passages:
+        cut: list[Passage] = [
+            {**one, "text": shorten(one["text"], size, count)} for one in request.passages
+        ]
+        yield replace(request, passages=cut), whole + len(cut)
+        size //= 2
+    yield replace(request, passages=()), whole + len(request.passages)
+    yield replace(request, passages=(), resolved=()), whole + len(request.passages)

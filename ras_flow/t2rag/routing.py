@@ -1,0 +1,92 @@
+"""Every decision on where a run of T²RAG goes next: pure functions of state and settings."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ras_flow.routing import over_budget
+from ras_flow.t2rag.board import survey
+from ras_flow.t2rag.settings import T2Context
+from ras_flow.t2rag.state import T2State
+
+ATTEMPTS = 2
+"""How often a decomposition is asked for before the run goes on without it."""
+
+DECOMPOSE_EDGES = {"clues": "retrieve", "not usable": "decompose", "limit": "answer"}
+"""Where each decomposition leads."""
+
+
+class Decision(NamedTuple):
+    """Where to go; with ``answer`` also why the search is over."""
+
+    step: Literal["decompose", "retrieve", "answer"]
+    stop_reason: str = ""
+
+
+def decide(state: T2State, settings: T2Context) -> Decision:
+    """Decide on the next step from what the state holds."""
+    rounds, plans = len(state["rounds"]), state["plans"]
+    given = len(state["hops"]) > rounds  # Documents that are still to be read.
+    if plans and not state["clues"] and plans[-1]["label"] is None and len(plans) < ATTEMPTS:
+        return Decision("decompose")
+    if not plans and not state["clues"] and (given or settings.max_hops):
+        return Decision("decompose")
+    if given:
+        return Decision("retrieve")
+    if settings.planning == "static":
+        return Decision("answer", "static")
+    if state["rounds"] and state["rounds"][-1].get("error"):
+        return Decision("answer", "error")
+    board = survey(state, settings)
+    if board.clues and not board.open:
+        return Decision("answer", "sufficient")
+    if rounds >= settings.max_hops:
+        return Decision("answer", "max_hops")
+    if over_budget(state, settings):
+        return Decision("answer", "budget")
+    if is_stuck(state, settings):
+        return Decision("answer", "no_progress")
+    return Decision("retrieve")
+
+
+def is_stuck(state: T2State, settings: T2Context) -> bool:
+    """Tell whether another search would bring nothing new.
+
+    That is so where the last one found nothing and nothing can be asked anew; and where there is
+    nothing to search for, once the question itself was searched for.
+    """
+    asked = {(one.id, one.form.query) for one in survey(state, settings).searchable}
+    if not asked:
+        return any(made.get("fallback") for made in state["rounds"])
+    if not state["rounds"] or state["rounds"][-1]["found"]:
+        return False
+    last = state["rounds"][-1]
+    return asked <= set(zip(last["clues"], last["queries"], strict=False))
+
+
+def after_start(state: T2State, settings: T2Context) -> Literal["decompose", "answer"]:
+    """Decompose the question, unless no round is allowed."""
+    return "answer" if decide(state, settings).step == "answer" else "decompose"
+
+
+def after_decompose(state: T2State, settings: T2Context) -> str:
+    """Search with the clues; ask once more for clues that cannot be used."""
+    step = decide(state, settings).step
+    return next(label for label, node in DECOMPOSE_EDGES.items() if node == step)
+
+
+def after_review_plan(
+    state: T2State, settings: T2Context
+) -> Literal["retrieve", "decompose", "answer"]:
+    """Search with the clues that a person approved, or theirs."""
+    return decide(state, settings).step
+
+
+def after_resolve(state: T2State, settings: T2Context) -> Literal["retrieve", "answer"]:
+    """Search for what is open, until nothing is or a limit is reached."""
+    return "answer" if decide(state, settings).step == "answer" else "retrieve"
+
+
+def stop_reason(state: T2State, settings: T2Context) -> str:
+    """Return why the run answers; to a person whose edit sent it there, the clues suffice."""
+    return decide(state, settings).stop_reason or "sufficient"

@@ -1,0 +1,74 @@
+"""What the answerer reads of a run, and what supports its answer first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ras_flow.state.kg import triple_id
+from ras_flow.state.schema import Hop, Triple
+from ras_flow.t2rag.board import Board, Standing, spo_of, survey
+from ras_flow.t2rag.clues import bind
+from ras_flow.t2rag.settings import T2Context
+
+
+def answerer_reads(state: Any, settings: T2Context) -> Any:
+    """Return the state as the answerer is to see it: a hop for each clue, never fuzzy ones.
+
+    What is known comes with its fact, and with the alternatives that the same clue found; what is
+    open comes without any. A run that came to know nothing shows what its last round found.
+    """
+    board = survey(state, settings)
+    if not board.known:
+        return _last_round(state)
+    hops: list[Hop] = []
+    triples: dict[str, Triple] = {}
+    for one in [*board.known, *board.searchable]:
+        mark = f"clue:{one.id}"  # Each fact belongs to the hop of its clue alone.
+        hops.append(
+            Hop(
+                index=len(hops),
+                subquery=" ".join(spo_of(one.clue)),
+                passages=[mark, *one.passages],
+                scores=[1.0] * (len(one.passages) + 1),
+            )
+        )
+        for subject, predicate, object in _said(one, board, state, settings):
+            triples.setdefault(
+                triple_id(subject, predicate, object),
+                Triple(subject=subject, predicate=predicate, object=object, passages=[mark]),
+            )
+    return {**state, "hops": hops, "triples": triples}
+
+
+def supporting(state: Any, settings: T2Context) -> list[str]:
+    """Return the facts and passages behind what the run came to know."""
+    board = survey(state, settings)
+    facts = [triple_id(*one.form.spo) for one in board.known]
+    verdicts = [id for one in board.known if one.status == "contradicted" for id in one.passages]
+    return [id for id in facts if id in state["triples"]] + verdicts
+
+
+def _said(
+    one: Standing, board: Board, state: Any, settings: T2Context
+) -> list[tuple[str, str, str]]:
+    subject, predicate, object = one.form.spo
+    if one.status == "contradicted":
+        return [(subject, f"not {predicate}", object)]
+    if one.status not in ("resolved", "supported"):
+        return []
+    said = [one.form.spo]
+    for id, fill in state["fills"].items():
+        slot = fill["slot"]
+        holds = board.chosen.items() >= fill["given"].items()
+        if one.id in fill["clues"] and holds and id != board.chosen.get(slot):
+            said.append(bind(spo_of(one.clue), {**board.values, slot: fill["value"]}).spo)
+    return list(dict.fromkeys(said))[: settings.alternatives]
+
+
+def _last_round(state: Any) -> Any:
+    if not state["rounds"]:
+        return state
+    made = state["rounds"][-1]
+    hop = state["hops"][made["index"]]
+    found = {id: state["triples"][id] for id in made["found"] if id in state["triples"]}
+    return {**state, "hops": [{**hop, "index": 0}], "triples": found}
