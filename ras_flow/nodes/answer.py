@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import DEFAULT_TASK, get_task
 from ras_flow.state.channels import RunState
 from ras_flow.state.schema import Passage
-from ras_flow.state.support import Verdict, admit, judge, verify
+from ras_flow.state.support import Verdict, admit, judge, led_by, verify
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
 
@@ -39,12 +39,12 @@ async def answer(
     *,
     stop: StopRule,
     reads: Reads | None = None,
-    cites: Callable[[Any, Any], Collection[str]] | None = None,
+    cites: Callable[[Any, Any], Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """Answer the question, cite what the answer rests on, and say why the run stopped.
 
-    ``reads`` says what the answerer sees of the state; ``cites`` names facts and passages that
-    support an answer before others do.
+    ``reads`` says what the answerer sees of the state. ``cites`` names the facts that led to the
+    answer: they are looked at and cited before others.
     """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)
@@ -58,10 +58,12 @@ async def answer(
     losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]
     warnings = warn(runtime, *losses)
     triples, passages = state["triples"], state["passages"]
-    check = partial(verify, cited=cites(state, context)) if cites else judge
+    facts = cites(state, context) if cites else ()
+    check = partial(verify, cited=facts) if facts else judge
     verdict = await off_loop(
         len(triples) + len(passages), check, text, state["question"], triples, passages
     )
+    verdict = led_by(facts, verdict, triples, passages)
     if context.when_unknown == "say so" and passages:
         text, verdict = admit(text, verdict, told_to=not answerer.takes_soft_tokens)
     ended = tell_answer(runtime, text, verdict, stop_reason)

@@ -20,7 +20,7 @@ from ras_flow.formats.answer import UNKNOWN_ANSWER, says_unknown
 from ras_flow.formats.sentences import sentence_spans
 from ras_flow.formats.text import has_word
 from ras_flow.state.chains import Asked, Chains
-from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem, with_stems
+from ras_flow.state.evidence import NUMBER, Evidence, Reader, Unit, stem, with_stems
 from ras_flow.state.names import content_words, is_english, longest, words_in
 from ras_flow.state.schema import Citation, Passage, Triple
 
@@ -149,6 +149,19 @@ def verify(
         if verdict.supported:
             return verdict
     return judge(answer, question, triples, passages)
+
+
+def led_by(
+    facts: Sequence[str],
+    verdict: Verdict,
+    triples: Mapping[str, Triple],
+    passages: Mapping[str, Passage],
+) -> Verdict:
+    """Cite the facts that led a run to its answer before what else supports it."""
+    reader = Reader(passages)
+    led = [reader.cite(id, triples[id]) for id in facts if id in triples]
+    others = [one for one in verdict.citations if one["triple"] not in facts]
+    return verdict._replace(citations=[*led, *others][:MAX_CITATIONS])
 
 
 class _Measured(NamedTuple):

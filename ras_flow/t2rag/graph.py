@@ -93,8 +93,8 @@ STOP_REASONS = {
 
 def wire(parts: PartsSource) -> SystemBuilder[T2State]:
     """Wire the nodes over parts that may come from anywhere."""
-    builder = SystemBuilder(SYSTEM.name, T2State, parts, T2Output)
-    builder.add_work("start", partial(start, points=POINTS, own=OWN, opens=open_triples))
+    builder = SystemBuilder(SYSTEM.name, T2State, parts, output=T2Output)
+    builder.add_work("start", partial(start, points=POINTS, own=OWN, open_search=open_triples))
     builder.add_work("decompose", decompose)
     builder.add_work("retrieve", retrieve)
     builder.add_work("resolve", resolve)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from tests.t2rag.world import CLUES, QUESTION, ROUNDS, build, world
+from tests.t2rag.world import QUESTION, ROUNDS, build, world
 
 
 async def ask(parts: dict[str, Any], **settings: Any) -> Any:

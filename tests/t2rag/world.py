@@ -71,9 +71,7 @@ class Propositions:
 
     async def find(self, queries: Sequence[TripleQuery], k: int) -> FoundTriples:
         self.queries.append([query.text for query in queries])
-        texts = [
-            f"{one['subject']} {one['predicate']} {one['object']}" for one in self.triples
-        ]
+        texts = [f"{one['subject']} {one['predicate']} {one['object']}" for one in self.triples]
 
         def search(some: list[int], depth: int) -> list[list[tuple[float, int]]]:
             scored = [
@@ -88,7 +86,11 @@ class Propositions:
         return FoundTriples(
             [ScoredPassage(self.passages[id], score) for id, score in found.passages.items()],
             [
-                ScoredTriple({**self.triples[one.proposition], "passages": one.passages}, one.score, one.query)
+                ScoredTriple(
+                    {**self.triples[one.proposition], "passages": one.passages},
+                    one.score,
+                    one.query,
+                )
                 for one in found.propositions
             ],
         )

@@ -80,9 +80,9 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
     return {**update, **warn(runtime, *found.warnings)}
 
 
-async def open_triples(context: T2Context, runtime: Runtime[Any], parts: PartsSource) -> object:
+async def open_triples(parts: PartsSource, context: T2Context) -> None:
     """Open what rounds search, before any model is asked."""
-    return await parts.get_triple_retriever(context, runtime.store)
+    await parts.get_triple_retriever(context, None)
 
 
 def _given(state: T2State, index: int) -> list[Passage] | None:
