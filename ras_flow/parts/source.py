@@ -81,7 +81,18 @@ class PartsSource(Protocol):
     async def get_triple_retriever(
         self, context: Context, store: BaseStore | None, given: Sequence[Passage] | None = None
     ) -> TripleRetriever:
-        """Return what finds passages by their triples."""
+        """Return what finds passages by their triples: a stored index, or a search that extracts.
+
+        Args:
+            context: The run's settings; their ``triple_index``, if they have one, says which.
+            store: Where a search keeps what it extracts.
+            given: Passages to rank, in place of a search.
+
+        Raises:
+            ConfigurationError: The settings name no extractor, or a stored index and a retriever
+                that has none.
+            CorpusIndexError: The index is missing, corrupt, or of another encoder or extractor.
+        """
         ...
 
     async def get_extractor(self, context: Context) -> Extractor:
