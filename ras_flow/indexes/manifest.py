@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import PositiveInt, TypeAdapter, ValidationError
 
@@ -93,6 +93,9 @@ class Generation:
     ``encoder`` and ``dense`` are None without vectors.
     """
 
+    what: ClassVar[str] = "index"
+    format: ClassVar[int | str] = FORMAT
+
     generation: str
     files: dict[str, FileRecord]
     encoder: EncoderRecord | None = None
@@ -142,7 +145,7 @@ def record_file(path: Path) -> FileRecord:
 
 def write_manifest(folder: Path, manifest: Generation) -> None:
     """Switch an index folder to another generation, in one step."""
-    content = {"format": FORMAT, **asdict(manifest)}
+    content = {"format": manifest.format, **asdict(manifest)}
     temporary = folder / f"{manifest.generation}.json"
     with temporary.open("w", encoding="utf-8") as file:
         json.dump({**content, "sha256": _digest(content)}, file, ensure_ascii=False, indent=1)
@@ -165,11 +168,11 @@ def read_generation(
         content = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise IndexMissingError(
-            f"Found no index at {folder}: build one there, or check the path."
+            f"Found no {kind.what} at {folder}: build one there, or check the path."
         ) from error
     except NotADirectoryError as error:
         raise IndexMissingError(
-            f"{folder} is a file, and an index is a folder: name what `ras-flow index build` made."
+            f"{folder} is a file: name a folder that ras-flow built as {kind.what}."
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error
@@ -177,10 +180,10 @@ def read_generation(
         raise IndexCorruptError(f"{path} cannot be read ({error}). {REBUILD}") from error
     if not isinstance(content, dict) or "format" not in content:
         raise IndexCorruptError(f"{path} is not an index's manifest. {REBUILD}")
-    if content["format"] != FORMAT:
+    if content["format"] != kind.format:
         raise IndexMismatchError(
-            f"The index at {folder} has format {content['format']!r}; this version of ras-flow "
-            f"reads format {FORMAT}. Build the index again with this version."
+            f"{folder} has format {content['format']!r}; this version of ras-flow reads format "
+            f"{kind.format!r}. Build the {kind.what} again with this version."
         )
     if content.pop("sha256", None) != _digest(content):
         raise IndexCorruptError(f"{path} was altered or cut off. {REBUILD}")

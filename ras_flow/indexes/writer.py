@@ -49,7 +49,7 @@ LOCK = ".lock"
 async def write_lock(path: Path) -> AsyncIterator[None]:
     """Hold the right to write an index folder, which is made if need be."""
     busy = CorpusIndexError(
-        f"Another process or task is writing the index at {path}: try again when it is done."
+        f"Another process or task is writing {path}: try again when it is done."
     )
     with ExitStack() as held:
         try:
@@ -63,12 +63,12 @@ async def write_lock(path: Path) -> AsyncIterator[None]:
 def _cannot_write(path: Path, error: OSError) -> CorpusIndexError:
     in_cache = cache_folder() in path.parents
     hint = " Set RAS_FLOW_CACHE to a folder that can be written." if in_cache else ""
-    return CorpusIndexError(f"Cannot write an index at {path}: {error}.{hint}")
+    return CorpusIndexError(f"Cannot write {path}: {error}.{hint}")
 
 
 def _make_folder(path: Path) -> None:
     if path.exists() and not path.is_dir():
-        raise ConfigurationError(f"{path} is a file: choose a folder for the index.")
+        raise ConfigurationError(f"{path} is a file: choose a folder.")
     path.mkdir(parents=True, exist_ok=True)
     if is_index(path):
         return
@@ -79,7 +79,8 @@ def _make_folder(path: Path) -> None:
     ]
     if strange:
         raise ConfigurationError(
-            f"{path} holds {strange[0]!r} and is not an index: choose a new or empty folder."
+            f"{path} holds {strange[0]!r}, which ras-flow did not build: choose a new or empty "
+            "folder."
         )
 
 

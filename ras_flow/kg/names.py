@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import groupby
+from urllib.parse import unquote
+
+import numpy as np
+import numpy.typing as npt
+
+from ras_flow.formats.normalize import name_key, normalize_name
+from ras_flow.formats.text import scrub
+from ras_flow.formats.triples import MAX_FIELD, clean_field
 
 NAMELESS = "·"
 """Stands for a node without a name where a person or a model reads."""
 
 _NAMELESS_ID = re.compile(r"_:.*|(?:.*/)?[mg]\.[0-9a-z_]+", re.DOTALL)
+_LONGEST_SUFFIX = 100
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def is_nameless(key: str) -> bool:
@@ -16,3 +29,104 @@ def is_nameless(key: str) -> bool:
     Such a node has a name only if the graph gives it a label.
     """
     return _NAMELESS_ID.fullmatch(key) is not None
+
+
+def is_literal(key: str) -> bool:
+    """Tell whether an id is that of a literal: its text in double quotes."""
+    return len(key) > 1 and key[0] == key[-1] == '"'
+
+
+def default_name(key: str) -> str:
+    """Return what an id says by itself: a literal's text, the last part of an IRI."""
+    if is_literal(key):
+        return key[1:-1]
+    return _local(key) if "://" in key else key
+
+
+def _local(iri: str) -> str:
+    last = re.split(r"[/#]", iri.rstrip("/#"))[-1]
+    return unquote(last, errors="replace").replace("_", " ") or iri
+
+
+def clean_name(text: str) -> str:
+    """Return a name as the triple format holds it; a longer text is cut."""
+    # The cut in front: a literal may be a whole book.
+    cleaned = clean_field(scrub(text[: 4 * MAX_FIELD]))
+    return cleaned if len(cleaned) <= MAX_FIELD else cleaned[: MAX_FIELD - 1].rstrip() + "…"
+
+
+def relation_text(name: str) -> str:
+    """Return a relation as words for an encoder: ``film.directed_by`` as "film directed by"."""
+    return _CAMEL.sub(" ", re.sub(r"[._/:]+", " ", name)).strip().lower() or name
+
+
+def form_hash(form: str) -> bytes:
+    """Return the 8 bytes by which a normalised name is looked up."""
+    return blake2b(form.encode(errors="replace"), digest_size=8).digest()
+
+
+def form_hashes(names: Iterable[str]) -> npt.NDArray[np.uint64]:
+    """Return the hashes of names' normalised forms."""
+    return np.frombuffer(b"".join(form_hash(normalize_name(name)) for name in names), "<u8")
+
+
+def make_unique(
+    names: list[str],
+    ids: Sequence[str],
+    weights: npt.NDArray[np.int64],
+    forms: npt.NDArray[np.uint64],
+) -> None:
+    """Give each of a graph's nodes a name of its own, in place.
+
+    Names that a question's graph would merge (:func:`name_key`) are told apart: the entity with
+    the most edges keeps the plain one, others add what their id says, as in "Paris (Q830149)".
+
+    Args:
+        names: The names.
+        ids: The nodes' ids.
+        weights: The nodes' edges.
+        forms: The names' :func:`form_hashes`.
+    """
+    order = np.argsort(forms, kind="stable")
+    ordered = forms[order]
+    same = np.flatnonzero(ordered[1:] == ordered[:-1])
+    groups = np.split(order[np.union1d(same, same + 1)], _starts(ordered, same))
+    made: set[bytes] = set()
+
+    def is_free(name: str) -> bool:
+        form = form_hash(normalize_name(name))
+        at = np.searchsorted(ordered, np.frombuffer(form, "<u8")[0])
+        taken = at < len(ordered) and ordered[at].tobytes() == form
+        return not taken and form not in made
+
+    for group in groups:
+        keyed = sorted(
+            (name_key(names[at]), is_literal(ids[at]), -int(weights[at]), ids[at], int(at))
+            for at in group
+        )
+        for _, merged in groupby(keyed, key=lambda one: one[0]):
+            number = 1
+            for *_, at in list(merged)[1:]:
+                tried = (f"{names[at]} ({end})" for end in _suffixes(ids[at], names[at]))
+                name = next(filter(is_free, tried), None)
+                while name is None:
+                    number += 1
+                    numbered = f"{names[at]} ({number})"
+                    name = numbered if is_free(numbered) else None
+                names[at] = name
+                made.add(form_hash(normalize_name(name)))
+
+
+def _starts(ordered: npt.NDArray[np.uint64], same: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return where groups of equal forms begin among all members of groups, except the first."""
+    members = ordered[np.union1d(same, same + 1)]
+    return np.flatnonzero(members[1:] != members[:-1]) + 1
+
+
+def _suffixes(key: str, name: str) -> list[str]:
+    """Return what tells a node's name apart, the shortest first."""
+    if is_literal(key):
+        return ["text"]
+    short = clean_name(default_name(key))
+    ends = [short, clean_name(key)]
+    return [end for end in ends if end and end != name and len(end) <= _LONGEST_SUFFIX]

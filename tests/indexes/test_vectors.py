@@ -189,7 +189,7 @@ async def test_a_full_disk_leaves_the_old_index(
             (self / refused).symlink_to("/dev/full")
 
     monkeypatch.setattr(Path, "mkdir", mkdir)
-    with pytest.raises(CorpusIndexError, match=r"Cannot write an index.*[Nn]o space left"):
+    with pytest.raises(CorpusIndexError, match=r"Cannot write.*[Nn]o space left"):
         await CorpusIndex.build(tmp_path, corpus(1_000), encoder=small(), vectors="hnsw")
     monkeypatch.undo()
     assert files(tmp_path) == before

@@ -66,11 +66,11 @@ def read_engine(path: str | Path) -> EngineConfig:
         raise IndexMissingError(
             f"{path}, which should name a vector database, is not there: see docs/scale.md."
         )
-    values = {name: _resolved(path, name, value) for name, value in load_toml(path).items()}
+    values = {name: resolved(path, name, value) for name, value in load_toml(path).items()}
     return checked(EngineConfig, values, str(path))  # type: ignore[no-any-return]
 
 
-def _resolved(path: Path, name: str, value: Any) -> Any:
+def resolved(path: Path, name: str, value: Any) -> Any:
     """Return a value with its variable replaced, and a path as the file's folder has it."""
     if not isinstance(value, str):
         return value

@@ -1,0 +1,322 @@
+"""Building a knowledge graph's folder from files of triples."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ras_flow.errors import InputError
+from ras_flow.indexes.manifest import EncoderRecord
+from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
+from ras_flow.kg.manifest import (
+    FLAGS,
+    FORM_NODES,
+    FORMS,
+    IDS,
+    NAMES,
+    RELATION_VECTORS,
+    RELATIONS,
+    STORED,
+    VECTORS,
+    KgManifest,
+    edge_files,
+)
+from ras_flow.kg.names import (
+    clean_name,
+    default_name,
+    form_hashes,
+    is_literal,
+    is_nameless,
+    make_unique,
+    relation_text,
+)
+from ras_flow.kg.read import Faults, Row, read_labels, read_triples
+from ras_flow.kg.store import LITERAL, NAMED, KnowledgeGraph
+from ras_flow.kg.texts import write_texts
+from ras_flow.parts.protocols import SentenceEncoder
+
+Embed = Literal["none", "relations", "all"]
+OnProgress = Callable[[str, int], None]
+"""Told what is done, and how much of it."""
+
+_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
+LABEL_RELATIONS = frozenset(
+    [f"{_RDFS}label", f"{_SKOS}prefLabel", "http://schema.org/name", "https://schema.org/name"]
+)
+ALIAS_RELATIONS = frozenset(
+    [f"{_SKOS}altLabel", "http://schema.org/alternateName", "https://schema.org/alternateName"]
+)
+"""Relations that name things: what they state is no fact of the graph."""
+
+_TOLD = 100_000
+_EMBEDDED = 512
+
+
+class Collected:
+    """Triples in memory: 12 bytes each, and every id once."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, int] = {}
+        self.relations: dict[str, int] = {}
+        self.heads, self.links, self.tails = array("i"), array("i"), array("i")
+        self._labels: dict[str, tuple[bool, str]] = {}
+        self.aliases: list[tuple[str, str]] = []
+
+    def add(self, rows: Iterable[Row], progress: OnProgress | None = None) -> None:
+        """Add triples; those that state names are kept as names."""
+        nodes, relations = self.nodes, self.relations
+        heads, links, tails = self.heads.append, self.links.append, self.tails.append
+        for number, (subject, predicate, object, language) in enumerate(rows, start=1):
+            link = relations.get(predicate)
+            if link is None:
+                if predicate in LABEL_RELATIONS or predicate in ALIAS_RELATIONS:
+                    text = object if language is None else object[1:-1]
+                    self.name(subject, text, language or "", predicate in LABEL_RELATIONS)
+                    continue
+                link = relations[predicate] = len(relations)
+            heads(nodes.setdefault(subject, len(nodes)))
+            links(link)
+            tails(nodes.setdefault(object, len(nodes)))
+            if progress and number % _TOLD == 0:
+                progress("triples read", number)
+
+    def name(self, key: str, text: str, language: str = "", is_label: bool = True) -> None:
+        """Note a name; of several labels the first one in English, or in no language, counts."""
+        foreign = language.partition("-")[0] not in ("", "en")
+        known = self._labels.get(key)
+        if is_label and (known is None or (known[0] and not foreign)):
+            self._labels[key] = foreign, text
+            if known is None:
+                return
+            text = known[1]
+        self.aliases.append((key, text))
+
+    def names(self, keys: Iterable[str]) -> list[str]:
+        """Return the names of ids, cleaned; that of a nameless id is the id itself."""
+        labels = self._labels
+        return [
+            (clean_name(labels[key][1]) if key in labels else "")
+            or clean_name(default_name(key))
+            or clean_name(f"id {key.encode(errors='replace').hex()[:16]}")
+            for key in keys
+        ]
+
+    def is_labelled(self, key: str) -> bool:
+        """Tell whether a name was given."""
+        return key in self._labels
+
+
+async def build_kg(
+    path: Path | str,
+    files: Sequence[Path],
+    *,
+    labels: Sequence[Path] = (),
+    kb: str | None = None,
+    encoder: SentenceEncoder | None = None,
+    embed: Embed = "relations",
+    faults: Faults | None = None,
+    progress: OnProgress | None = None,
+) -> KnowledgeGraph:
+    """Build a knowledge graph; one that is there is replaced when the new one is complete.
+
+    Args:
+        path: The folder.
+        files: Files of triples; see :mod:`ras_flow.kg.read`.
+        labels: Files of names; those of ids that no triple has are left out.
+        kb: Of JSON lines that name a ``kb``, take those of this one.
+        encoder: Makes the vectors.
+        embed: What gets vectors: relations, by which hubs are cut to what a question asks, or
+            all entities too, about an hour a million.
+        faults: Takes what cannot be read; by default it is an error.
+        progress: Told how far it is.
+
+    Returns:
+        The graph.
+
+    Raises:
+        DocumentError: A file cannot be read.
+        InputError: There are no triples.
+        CorpusIndexError: The folder cannot be written.
+    """
+    path = Path(path)
+    found = faults or Faults(skip=False)
+
+    def read() -> Collected:
+        collected = Collected()
+        collected.add(read_triples(files, found, kb), progress)
+        for key, (label, *others) in read_labels(labels, found):
+            if key in collected.nodes or key in collected.relations:
+                collected.name(key, label)
+                for other in others:
+                    collected.name(key, other, is_label=False)
+        if not collected.heads:
+            raise InputError("These files have no triples: name others.")
+        return collected
+
+    collected = await in_thread(read)
+
+    async def write(folder: Path) -> KgManifest:
+        made = await in_thread(_write, folder, collected, progress)
+        by = encoder if embed != "none" else None
+        if by:
+            await _embed(folder, made, by, embed, progress)
+        names = [*STORED, *(one.name for one in folder.glob("*vectors.npy"))]
+        return KgManifest(
+            generation=folder.name,
+            files=await in_thread(record_files, folder, names),
+            nodes=len(made.names),
+            relations=len(made.relations),
+            triples=made.triples,
+            embedder=EncoderRecord(by.identity, by.dimension) if by else None,
+        )
+
+    async with write_lock(path):
+        await write_generation(path, write, None)
+    return await asyncio.to_thread(KnowledgeGraph.open, path)
+
+
+class _Made(NamedTuple):
+    """What the vectors and the manifest need to know of a written graph."""
+
+    names: list[str]
+    relations: list[str]
+    triples: int
+
+
+def _write(folder: Path, collected: Collected, progress: OnProgress | None) -> _Made:
+    ids, edges = _numbered(collected)
+    relation_ids = list(collected.relations)
+    kept, weights = _write_edges(folder, edges, len(ids))
+    if progress:
+        progress("triples written", kept)
+    write_texts(folder, IDS, ids)
+    flags = np.fromiter(map(_flag(collected), ids), np.uint8, len(ids))
+    np.save(folder / FLAGS, flags)
+    names = collected.names(ids)
+    forms = form_hashes(names)
+    _write_forms(folder, ids, names, forms, flags == NAMED, collected)
+    make_unique(names, ids, weights, forms)
+    write_texts(folder, NAMES, names)
+    relations = collected.names(relation_ids)
+    uses = np.bincount(edges[1], minlength=len(relations))
+    make_unique(relations, relation_ids, uses, form_hashes(relations))
+    rows = zip(relation_ids, relations, uses.tolist(), strict=True)
+    (folder / RELATIONS).write_text(json.dumps(list(rows)), encoding="utf-8")
+    if progress:
+        progress("names written", len(names))
+    return _Made(names, relations, kept)
+
+
+def _flag(collected: Collected) -> Callable[[str], int]:
+    def flag(key: str) -> int:
+        if is_literal(key):
+            return LITERAL | NAMED
+        return NAMED if collected.is_labelled(key) or not is_nameless(key) else 0
+
+    return flag
+
+
+def _numbered(collected: Collected) -> tuple[list[str], list[npt.NDArray[np.int32]]]:
+    """Number nodes and relations in the order of their ids, whatever the order of the files."""
+    ids = sorted(collected.nodes)
+    place = np.empty(len(ids), np.int32)
+    place[np.fromiter(map(collected.nodes.__getitem__, ids), np.int64, len(ids))] = np.arange(
+        len(ids), dtype=np.int32
+    )
+    collected.nodes.clear()
+    relations = sorted(collected.relations)
+    link = np.empty(len(relations), np.int32)
+    link[[collected.relations[key] for key in relations]] = np.arange(len(relations))
+    collected.relations = {key: number for number, key in enumerate(relations)}
+    edges = [
+        turned[np.frombuffer(part, np.int32)]
+        for turned, part in (
+            (place, collected.heads),
+            (link, collected.links),
+            (place, collected.tails),
+        )
+    ]
+    collected.heads = collected.links = collected.tails = array("i")
+    return ids, edges
+
+
+def _write_edges(
+    folder: Path, edges: list[npt.NDArray[np.int32]], nodes: int
+) -> tuple[int, npt.NDArray[np.int64]]:
+    """Write each edge once, by its head and by its tail; return how many, and each node's."""
+    heads, links, tails = edges
+    order = np.lexsort((tails, links, heads))
+    heads, links, tails = heads[order], links[order], tails[order]
+    del order
+    new = np.ones(len(heads), bool)
+    new[1:] = (heads[1:] != heads[:-1]) | (links[1:] != links[:-1]) | (tails[1:] != tails[:-1])
+    edges[:] = heads, links, tails = heads[new], links[new], tails[new]
+    weights = np.zeros(nodes, np.int64)
+    for way, ends, others in (("out", heads, tails), ("in", tails, heads)):
+        index_file, links_file, nodes_file = edge_files(way)
+        if way == "in":
+            order = np.lexsort((heads, links, tails))
+            links, others = links[order], others[order]
+        counts = np.bincount(ends, minlength=nodes)
+        weights += counts
+        np.save(folder / index_file, np.concatenate([[0], np.cumsum(counts)]))
+        np.save(folder / links_file, links)
+        np.save(folder / nodes_file, others)
+    return len(heads), weights
+
+
+def _write_forms(
+    folder: Path,
+    ids: list[str],
+    names: list[str],
+    forms: npt.NDArray[np.uint64],
+    linkable: npt.NDArray[np.bool_],
+    collected: Collected,
+) -> None:
+    """Write which nodes have a name or an alias, by its normalised form.
+
+    Names of nodes are their numbers; of aliases their numbers' complements.
+    """
+    place = {key: number for number, key in enumerate(ids)} if collected.aliases else {}
+    aliases = [
+        (place[key], name)
+        for key, text in collected.aliases
+        if key in place and linkable[place[key]] and (name := clean_name(text))
+    ]
+    own = np.flatnonzero(linkable)
+    keys = np.concatenate([forms[own], form_hashes(name for _, name in aliases)])
+    numbers = np.concatenate(
+        [own.astype(np.int32), np.array([~number for number, _ in aliases], dtype=np.int32)]
+    )
+    order = np.argsort(keys, kind="stable")
+    np.save(folder / FORMS, keys[order])
+    np.save(folder / FORM_NODES, numbers[order])
+
+
+async def _embed(
+    folder: Path,
+    made: _Made,
+    encoder: SentenceEncoder,
+    embed: Embed,
+    progress: OnProgress | None,
+) -> None:
+    """Write vectors of relations, and of all nodes where that is asked for."""
+    wanted = [(RELATION_VECTORS, [relation_text(name) for name in made.relations])]
+    if embed == "all":
+        wanted.append((VECTORS, made.names))
+    for name, texts in wanted:
+        shape = (len(texts), encoder.dimension)
+        vectors = np.lib.format.open_memmap(folder / name, "w+", np.float32, shape)
+        for start in range(0, len(texts), _EMBEDDED):
+            part = texts[start : start + _EMBEDDED]
+            vectors[start : start + len(part)] = await encoder.encode(part)
+            if progress:
+                progress("texts embedded", start + len(part))
+        vectors.flush()

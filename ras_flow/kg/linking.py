@@ -1,0 +1,174 @@
+"""Which entities of a knowledge graph a question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.text import plain
+from ras_flow.formats.tokens import UNSPACED
+from ras_flow.kg.graphs import Graph, Node
+from ras_flow.kg.names import is_literal
+from ras_flow.state.names import content_words
+from ras_flow.state.schema import Entity
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+MOST_ENTITIES = 5
+_LONGEST = 12
+"""Words of a name at most."""
+_MOST_WORDS = 200
+_ALIKE = 0.85
+"""How alike a misspelled name must be; suggestions for a caller's need less."""
+
+_POSSESSIVE = re.compile(r"(?:['’]s?|\s+['’]s)$")
+_TRIMMED = " \t\n\"'“”‘’()[]?!,;:."
+
+
+class _Mention(NamedTuple):
+    """Words of a question that may be a name: their places, and whether they look like one."""
+
+    begin: int
+    end: int
+    text: str
+    looks_named: bool
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """Longer ones count more, then those that look like a name, then those in front."""
+        return (
+            not (self.looks_named or self.end - self.begin > 1),
+            self.begin - self.end,
+            self.begin,
+        )
+
+
+def link(
+    question: str,
+    graph: Graph,
+    given: Sequence[str] = (),
+    vector: npt.NDArray[np.float32] | None = None,
+) -> list[Entity]:
+    """Find the entities that a question is about.
+
+    The longest parts of the question that are names or aliases count. Only if there are none,
+    names that are spelled alike do, and then the nearest vector.
+
+    Args:
+        question: The question.
+        graph: The graph.
+        given: Names or ids that a caller gives; the question's own words do not count then.
+        vector: The question's vector, which decides between homonyms.
+
+    Returns:
+        At most five entities, those in front in the question first; empty if it names none.
+
+    Raises:
+        InputError: The graph has none of a given name; the message suggests similar ones.
+    """
+    if given:
+        return [entity for name in given for entity in find(name, graph, vector)[:1]]
+    mentions = list(_mentions(question))
+    found = _exact(mentions, graph, vector) or _alike(mentions, graph)
+    if not found and vector is not None:
+        found = [(0, _entity(node, question)) for node in graph.nearest(vector)]
+    ordered = sorted(found, key=lambda one: one[0])
+    return list({entity["id"]: entity for _, entity in ordered}.values())
+
+
+def find(name: str, graph: Graph, vector: npt.NDArray[np.float32] | None = None) -> list[Entity]:
+    """Return the entities with an id, or else with a name or an alias, the best first.
+
+    Raises:
+        InputError: There is none; the message suggests similar names.
+    """
+    name = name.strip()
+    node = None if is_literal(name) else graph.node(name)
+    nodes = [node] if node else graph.named_all([name], vector)[0][:MOST_ENTITIES]
+    if not nodes:
+        similar = [plain(node.name) for node in graph.similar(name)] if name else []
+        hint = f" Similar names: {', '.join(similar)}." if similar else " Check the name."
+        raise InputError(f"{graph.name} has no entity {plain(name)[:200]!r}.{hint}")
+    return [_entity(node._replace(by="given"), name) for node in nodes]
+
+
+def _entity(node: Node, mention: str) -> Entity:
+    return Entity(
+        id=node.id, name=node.name, mention=mention, score=round(node.score, 4), by=node.by
+    )
+
+
+def _exact(
+    mentions: Sequence[_Mention], graph: Graph, vector: npt.NDArray[np.float32] | None
+) -> list[tuple[int, Entity]]:
+    """Link mentions that are names; no word is part of two."""
+    named = graph.named_all([mention.text for mention in mentions], vector)
+    hits = [(one, nodes[0]) for one, nodes in zip(mentions, named, strict=True) if nodes]
+    hits.sort(key=lambda hit: (hit[0].rank, -hit[1].score))
+    taken: set[int] = set()
+    linked: list[tuple[int, Entity]] = []
+    for mention, node in hits:
+        # A plain word is a name only in a question without better ones.
+        if linked and mention.rank[0]:
+            break
+        words = range(mention.begin, mention.end)
+        if taken.isdisjoint(words) and len(linked) < MOST_ENTITIES:
+            taken.update(words)
+            linked.append((mention.begin, _entity(node, mention.text)))
+    return linked
+
+
+def _alike(mentions: Sequence[_Mention], graph: Graph) -> list[tuple[int, Entity]]:
+    """Link what looks like names to names that are spelled alike, the longest parts first."""
+    looks = [one for one in mentions if one.looks_named] or mentions
+    longest = [one for one in sorted(looks, key=lambda one: one.rank) if len(one.text) > 3]
+    taken: set[int] = set()
+    linked: list[tuple[int, Entity]] = []
+    for mention in longest[: 2 * MOST_ENTITIES]:
+        words = range(mention.begin, mention.end)
+        if not taken.isdisjoint(words):
+            continue
+        for node in graph.similar(mention.text, most=1, least=_ALIKE):
+            taken.update(words)
+            linked.append((mention.begin, _entity(node, mention.text)))
+    return linked[:MOST_ENTITIES]
+
+
+def _mentions(question: str) -> Iterator[_Mention]:
+    """Yield the parts of a question that say something, each with and without a possessive."""
+    words = _words(question)
+    seen: set[str] = set()
+    for begin in range(len(words)):
+        for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
+            text = question[words[begin][0] : words[end - 1][1]].strip(_TRIMMED)
+            edges = [question[slice(*words[at])].strip(_TRIMMED) for at in (begin, end - 1)]
+            # A name may begin or end in a small word, as "The Who", with a capital.
+            if not says or not all(map(_may_be_named, edges)):
+                continue
+            for form in dict.fromkeys([_POSSESSIVE.sub("", text).strip(_TRIMMED), text]):
+                if form and normalize_name(form) not in seen:
+                    seen.add(normalize_name(form))
+                    named = text[:1].isupper() and begin > 0 or any(says.values())
+                    yield _Mention(begin, end, form, named)
+
+
+def _may_be_named(word: str) -> bool:
+    return word[:1].isupper() or bool(content_words(word))
+
+
+def _words(question: str) -> list[tuple[int, int]]:
+    """Return the places of a question's words; of scripts without spaces, of their letters."""
+    places: list[tuple[int, int]] = []
+    for match in re.finditer(r"\S+", question):
+        if UNSPACED.search(match[0]):
+            places += ((at, at + 1) for at in range(*match.span()))
+        else:
+            places.append(match.span())
+        if len(places) >= _MOST_WORDS:
+            break
+    return places[:_MOST_WORDS]

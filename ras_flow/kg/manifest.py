@@ -1,0 +1,71 @@
+"""What makes a folder a knowledge graph; see :mod:`ras_flow.indexes.manifest`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from ras_flow.indexes.manifest import EncoderRecord, Generation, read_generation
+
+RELATIONS = "relations.json"
+FLAGS = "flags.npy"
+IDS, NAMES = "ids", "names"
+FORMS, FORM_NODES = "forms.npy", "form_nodes.npy"
+RELATION_VECTORS, VECTORS = "relation_vectors.npy", "vectors.npy"
+
+
+def text_files(name: str) -> tuple[str, str]:
+    """Return the names of the two files of many texts: their bytes, and where each begins."""
+    return f"{name}.bytes.npy", f"{name}.npy"
+
+
+def edge_files(way: str) -> tuple[str, str, str]:
+    """Return the names of the files of all nodes' edges, ``"out"`` or ``"in"``.
+
+    They are where each node's edges begin, their relations, and the nodes at their other ends.
+    """
+    return f"{way}.npy", f"{way}_relations.npy", f"{way}_nodes.npy"
+
+
+STORED = (
+    RELATIONS,
+    FLAGS,
+    *text_files(IDS),
+    *text_files(NAMES),
+    FORMS,
+    FORM_NODES,
+    *edge_files("out"),
+    *edge_files("in"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KgManifest(Generation):
+    """What a knowledge graph holds.
+
+    Attributes:
+        nodes: Entities and literals.
+        relations: Kinds of relations.
+        triples: Facts, each once.
+        embedder: What made its vectors; None without any.
+    """
+
+    what = "knowledge graph"
+    format = "kg 1"
+
+    nodes: int
+    relations: int
+    triples: int
+    embedder: EncoderRecord | None = None
+
+    @property
+    def digest(self) -> str:
+        """Names its content, without its vectors."""
+        sums = [self.files[name].sha256 for name in STORED]
+        return sha256("".join(sums).encode()).hexdigest()[:12]
+
+
+def read_kg_manifest(folder: Path) -> KgManifest:
+    """Read and check the manifest of a knowledge graph."""
+    return read_generation(folder, KgManifest, STORED, (RELATION_VECTORS, VECTORS))

@@ -1,0 +1,109 @@
+"""A knowledge graph as runs use it: asynchronous, and with the vectors of questions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ras_flow.errors import IndexMismatchError
+from ras_flow.kg.graphs import Graph
+from ras_flow.kg.linking import MOST_ENTITIES, find, link
+from ras_flow.kg.pages import make_pages
+from ras_flow.kg.subgraph import Subgraph
+from ras_flow.llms.sentence_encoder import same_encoder
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.state.schema import Entity, Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class GraphSource:
+    """A :class:`ras_flow.parts.KnowledgeSource` over a graph; its work is done in threads."""
+
+    def __init__(self, graph: Graph, encoder: SentenceEncoder | None = None) -> None:
+        """Take a graph.
+
+        Args:
+            graph: The graph.
+            encoder: The encoder of the graph's vectors; without one, homonyms and the edges of
+                hubs are chosen by their numbers alone.
+
+        Raises:
+            IndexMismatchError: Another encoder made the graph's vectors.
+        """
+        wanted = graph.takes_vectors
+        if encoder and wanted and not same_encoder(encoder.identity, wanted):
+            raise IndexMismatchError(
+                f"The vectors of {graph.name} are those of {wanted}, not of {encoder.identity}. "
+                "Use that encoder, or build the graph again."
+            )
+        self.graph = graph
+        self.identity = graph.identity
+        self._encoder = encoder if wanted else None
+
+    async def _vectors(self, texts: Sequence[str]) -> Sequence[npt.NDArray[np.float32] | None]:
+        if self._encoder is None:
+            return [None] * len(texts)
+        return list(await self._encoder.encode(texts))
+
+    async def link(self, questions: Sequence[str]) -> list[list[Entity]]:
+        """Find the entities that questions mention; see :class:`ras_flow.parts.Linker`."""
+        vectors = await self._vectors(questions)
+
+        def linked() -> list[list[Entity]]:
+            pairs = zip(questions, vectors, strict=True)
+            return [link(question, self.graph, (), vector) for question, vector in pairs]
+
+        return await asyncio.to_thread(linked)
+
+    async def find(self, names: Sequence[str]) -> list[Entity]:
+        """Return the entities that a person names; see :class:`ras_flow.parts.KnowledgeSource`."""
+
+        def found() -> list[Entity]:
+            return [entity for name in names for entity in find(name, self.graph)[:MOST_ENTITIES]]
+
+        return await asyncio.to_thread(found)
+
+    async def subgraphs(
+        self, questions: Sequence[str], entities: Sequence[Sequence[Entity]], depth: int
+    ) -> list[Subgraph]:
+        """Return the facts around entities; see :class:`ras_flow.parts.KnowledgeSource`."""
+        vectors = await self._vectors(questions)
+
+        def cut() -> list[Subgraph]:
+            return [
+                self.graph.subgraph([one["id"] for one in some], depth, question=vector)
+                for some, vector in zip(entities, vectors, strict=True)
+            ]
+
+        return await asyncio.to_thread(cut)
+
+    async def pages(self, subgraph: Subgraph, chosen: Sequence[int]) -> list[Passage]:
+        """Write facts as passages; see :class:`ras_flow.parts.KnowledgeSource`."""
+        return make_pages(subgraph, chosen, self.graph.name, self.graph.relation_ids)
+
+
+def open_source(
+    path: Path | str, encoder: Callable[[], SentenceEncoder] | None = None
+) -> GraphSource:
+    """Open a graph's folder, or the TOML file that names a server or store with one.
+
+    Args:
+        path: The folder or file.
+        encoder: Makes the encoder of the graph's vectors, if it has any.
+
+    Returns:
+        The source.
+
+    Raises:
+        RasFlowError: It is missing, damaged or wrongly described.
+    """
+    from ras_flow.kg.engines import is_engine, open_engine  # noqa: PLC0415
+    from ras_flow.kg.store import KnowledgeGraph  # noqa: PLC0415
+
+    graph: Graph = open_engine(path) if is_engine(path) else KnowledgeGraph.open(path)
+    return GraphSource(graph, encoder() if encoder and graph.takes_vectors else None)

@@ -1,0 +1,261 @@
+"""A knowledge graph on disk, mapped into memory."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import fuzz, process, utils
+
+from ras_flow.errors import IndexCorruptError, InputError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.indexes.arrays import open_array
+from ras_flow.indexes.manifest import REBUILD, check_files
+from ras_flow.kg.cutting import MOST, Edges, cut_out
+from ras_flow.kg.graphs import Node
+from ras_flow.kg.manifest import (
+    FLAGS,
+    FORM_NODES,
+    FORMS,
+    IDS,
+    NAMES,
+    RELATION_VECTORS,
+    RELATIONS,
+    VECTORS,
+    edge_files,
+    read_kg_manifest,
+)
+from ras_flow.kg.names import form_hash
+from ras_flow.kg.subgraph import Subgraph
+from ras_flow.kg.texts import Texts
+
+LITERAL, NAMED = 1, 2
+"""Flags of nodes. Questions are linked to what is named and no literal."""
+
+_HOMONYMS = 10_000
+"""Nodes of one name that are compared; a name that more of them have says nothing."""
+_SHOWN = 20
+_VECTORS_AT_ONCE = 50_000
+
+
+class Relation(NamedTuple):
+    """A kind of relation: its id, its name, which no other has, and how many facts have it."""
+
+    id: str
+    name: str
+    uses: int
+
+
+class KnowledgeGraph:
+    """A knowledge graph of :func:`ras_flow.kg.build.build_kg`; see :meth:`open`.
+
+    Its calls block; :class:`ras_flow.kg.source.GraphSource` makes them in threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = read_kg_manifest(path)
+        check_files(path, self.manifest, searched=True, thorough=False)
+        self._folder = folder = path / self.manifest.generation
+        self.name = path.resolve().name
+        self.identity = f"{self.name}@{self.manifest.digest}"
+        self._ids, self._names = Texts(folder, IDS), Texts(folder, NAMES)
+        self._flags = open_array(folder / FLAGS)
+        self._forms, self._form_nodes = open_array(folder / FORMS), open_array(folder / FORM_NODES)
+        self._edges = [
+            Edges(*(open_array(folder / name) for name in edge_files(way))) for way in ("out", "in")
+        ]
+        self.relations = [Relation(*row) for row in json.loads((folder / RELATIONS).read_bytes())]
+        self.relation_ids = {relation.name: relation.id for relation in self.relations}
+        uses = np.array([relation.uses for relation in self.relations], np.float32)
+        self._rarity = -uses / max(float(uses.max(initial=1)), 1)
+        self._relation_vectors = self._optional(RELATION_VECTORS)
+        self._vectors = self._optional(VECTORS)
+
+    @classmethod
+    def open(cls, path: Path | str) -> KnowledgeGraph:
+        """Open a folder, whatever its size at once.
+
+        Args:
+            path: A folder that ``ras-flow kg build`` made.
+
+        Returns:
+            The graph.
+
+        Raises:
+            CorpusIndexError: There is none, or it is damaged.
+        """
+        return cls(Path(path))
+
+    def _optional(self, name: str) -> npt.NDArray[np.float32] | None:
+        return open_array(self._folder / name) if name in self.manifest.files else None
+
+    def verify(self) -> None:
+        """Compare all files with their checksums."""
+        check_files(self.path, self.manifest, searched=True, thorough=True)
+
+    @property
+    def takes_vectors(self) -> str | None:
+        """The identity of the encoder whose vectors questions need; None if the graph has none."""
+        return self.manifest.embedder.identity if self.manifest.embedder else None
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self._ids)
+
+    def node(self, id: str) -> Node | None:
+        """Return the node with an id."""
+        number = self._ids.find(id)
+        return None if number is None else self._node(number)
+
+    def _node(self, number: int, score: float = 1.0, by: str = "name") -> Node:
+        at = np.array([number])
+        return Node(self._ids[number], self._names[number], int(self._degrees(at)[0]), score, by)
+
+    def _degrees(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return sum(
+            (edges.counts(numbers) for edges in self._edges), np.zeros(len(numbers), np.int64)
+        )
+
+    def named_all(
+        self, names: Sequence[str], question: npt.NDArray[np.float32] | None = None
+    ) -> list[list[Node]]:
+        """Return the entities with each of some names or aliases, the best first.
+
+        Of homonyms that with the most edges is best. With a question's vector it also counts how
+        near their relations are to it.
+        """
+        near = self._near(question)
+        return [self._named(name, near) for name in names]
+
+    def _named(self, name: str, near: npt.NDArray[np.float32] | None) -> list[Node]:
+        wanted = np.frombuffer(form_hash(normalize_name(name)), "<u8")[0]
+        begin = int(np.searchsorted(self._forms, wanted, "left"))
+        end = int(np.searchsorted(self._forms, wanted, "right"))
+        found = np.asarray(self._form_nodes[begin : min(end, begin + _HOMONYMS)], np.int64)
+        numbers = np.where(found < 0, ~found, found)
+        self._check(numbers, len(self))
+        nodes: dict[int, Node] = {}
+        for at in np.lexsort((-self._degrees(numbers), found < 0))[:_SHOWN].tolist():
+            score, by = (0.95, "alias") if found[at] < 0 else (1.0, "name")
+            nodes.setdefault(int(numbers[at]), self._node(int(numbers[at]), score, by))
+        if near is None or len(nodes) < 2:
+            return list(nodes.values())
+        ranked = sorted(nodes.items(), key=lambda one: -self._fit(one[0], one[1], near))
+        return [node for _, node in ranked]
+
+    def _fit(self, number: int, node: Node, near: npt.NDArray[np.float32]) -> float:
+        """Tell how well a homonym fits: its best three relations' nearness, and its degree."""
+        at = np.array([number])
+        links = [edges.links_of(at) for edges in self._edges]
+        scores = np.sort(near[np.unique(np.concatenate(links))])
+        nearness = float(scores[-3:].mean()) if len(scores) else -1.0
+        return nearness + node.score + 0.05 * math.log10(1 + node.degree)
+
+    def similar(self, name: str, most: int = 3, least: float = 0.6) -> list[Node]:
+        """Return the entities whose names are spelled most like a name; all names are read."""
+        wanted = utils.default_process(name)
+        best: list[tuple[float, int]] = []
+        for start, names in self._names.parts():
+            linkable = self._flags[start : start + len(names)] == NAMED
+            choices = {at: text[:100] for at, text in enumerate(names) if linkable[at]}
+            best += (
+                (score / 100, start + at)
+                for _, score, at in process.extract(
+                    wanted, choices, scorer=fuzz.ratio, processor=utils.default_process,
+                    score_cutoff=100 * least, limit=most,
+                )
+            )  # fmt: skip
+            best = sorted(best, key=lambda one: (-one[0], one[1]))[:most]
+        return [self._node(number, score, "similar") for score, number in best]
+
+    def nearest(self, question: npt.NDArray[np.float32], least: float = 0.4) -> list[Node]:
+        """Return the entity whose vector is nearest a question's, if entities have vectors."""
+        if self._vectors is None:
+            return []
+        best = (least, -1)
+        for start in range(0, len(self._vectors), _VECTORS_AT_ONCE):
+            scores = self._vectors[start : start + _VECTORS_AT_ONCE] @ question
+            scores[self._flags[start : start + _VECTORS_AT_ONCE] != NAMED] = -1
+            at = int(scores.argmax())
+            best = max(best, (float(scores[at]), start + at))
+        return [self._node(best[1], best[0], "vector")] if best[1] >= 0 else []
+
+    def subgraph(
+        self,
+        ids: Sequence[str],
+        depth: int = 2,
+        most: int = MOST,
+        question: npt.NDArray[np.float32] | None = None,
+    ) -> Subgraph:
+        """Return the facts around entities.
+
+        Args:
+            ids: The entities' ids.
+            depth: Edges between an entity and the far end of a fact at most.
+            most: Facts at most; what is left out is counted.
+            question: The question's vector, by which the edges of hubs are chosen.
+
+        Returns:
+            The subgraph.
+
+        Raises:
+            InputError: An id is unknown.
+        """
+        found = [(id, self._ids.find(id)) for id in dict.fromkeys(ids)]
+        if unknown := [id for id, number in found if number is None]:
+            raise InputError(f"{self.name} has no entity with the id {unknown[0][:200]!r}.")
+        topics = np.array([number for _, number in found], np.int64)
+        near = self._near(question)
+        try:
+            rows, cut = cut_out(
+                self._edges,
+                topics,
+                depth,
+                most,
+                near=self._rarity if near is None else near,
+                is_end=lambda numbers: (self._flags[numbers] & LITERAL) > 0,
+            )
+        except (IndexError, ValueError) as error:
+            raise self._damaged() from error
+        self._check(rows[:, [0, 2]], len(self))
+        self._check(rows[:, 1], len(self.relations))
+        nodes, places = np.unique(
+            np.concatenate([topics, rows[:, 0], rows[:, 2]]), return_inverse=True
+        )
+        links, link_places = np.unique(rows[:, 1], return_inverse=True)
+        heads, tails = np.split(places[len(topics) :], 2)
+        return Subgraph(
+            entities=self._names.of(nodes),
+            ids=self._ids.of(nodes),
+            named=(self._flags[nodes] & NAMED) > 0,
+            relations=[self.relations[link].name for link in links.tolist()],
+            triples=np.stack([heads, link_places, tails], axis=1).astype(np.int64),
+            topics=places[: len(topics)].astype(np.int64),
+            cut=cut,
+        )
+
+    def _near(self, question: npt.NDArray[np.float32] | None) -> npt.NDArray[np.float32] | None:
+        if question is None or self._relation_vectors is None:
+            return None
+        near: npt.NDArray[np.float32] = self._relation_vectors @ question
+        return near
+
+    def facts(self) -> Iterator[tuple[str, str, str]]:
+        """Yield all facts by their names."""
+        out = self._edges[0]
+        for number in range(len(self)):
+            for _, link, tail in out.rows(np.array([number]), 0).tolist():
+                yield self._names[number], self.relations[link].name, self._names[tail]
+
+    def _check(self, numbers: npt.NDArray[np.int64], size: int) -> None:
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < size:
+            raise self._damaged()
+
+    def _damaged(self) -> IndexCorruptError:
+        return IndexCorruptError(f"{self._folder} is damaged: it names unknown nodes. {REBUILD}")
