@@ -146,6 +146,7 @@ def _mentions(question: str) -> Iterator[_Mention]:
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
             text = question[words[begin][0] : words[end - 1][1]].strip(_TRIMMED)
+            says = content_words(text)
             edges = [question[slice(*words[at])].strip(_TRIMMED) for at in (begin, end - 1)]
             # A name may begin or end in a small word, as "The Who", with a capital.
             if not says or not all(map(_may_be_named, edges)):
