@@ -240,6 +240,7 @@ def info(
     from ras_flow.formats.text import plain
     from ras_flow.indexes import CorpusIndex
     from ras_flow.indexes.opening import is_demo
+    from ras_flow.indexes.propositions.index import proposition_indexes
 
     if is_demo(index):
         from ras_flow.demo.index import demo_index
@@ -247,8 +248,11 @@ def info(
 
         index = asyncio.run(demo_index(LocalSentenceEncoder(DEFAULTS.encoder)))
     opened = CorpusIndex.open(index)
+    propositions = list(proposition_indexes(index))
     if verify:
         opened.verify()
+        for one in propositions:
+            one.verify()
     sources = asyncio.run(opened.sources())
     encoder, dense = opened.manifest.encoder, opened.manifest.dense
     if as_json:
@@ -257,11 +261,25 @@ def info(
             "encoder": encoder.identity if encoder else None,
             "vectors": asdict(dense) if dense else None,
             "documents": sources,
+            "propositions": [
+                {
+                    "extractor": one.manifest.extractor,
+                    "passages": one.manifest.passages,
+                    "propositions": len(one),
+                }
+                for one in propositions
+            ],
         }
         print_json(record)
         return
     _report(index, opened)
     typer.echo(f"encoder: {encoder.identity if encoder else f'none ({BM25_ONLY})'}")
+    for one in propositions:
+        manifest = one.manifest
+        typer.echo(
+            f"propositions: {len(one)} of {manifest.passages} passages, extracted by "
+            f"{plain(manifest.extractor)}"
+        )
     for source in sources:
         typer.echo(f"  {plain(source)}")
 

@@ -13,7 +13,7 @@ from ras_flow.indexes.contents import IndexProgress, OnProgress
 
 _DOING = {
     "read": "reading documents",
-    "embed": "embedding passages",
+    "embed": "embedding",
     "link": "indexing vectors, shards",
     "write": "writing the index",
 }

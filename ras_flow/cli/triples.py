@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -28,9 +28,13 @@ from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, NO_EXTRACTOR, Contex
 from ras_flow.support.files import whole_file, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from ras_flow.state.schema import Passage
+    from langgraph.store.base import BaseStore
+
+    from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.propositions.update import Change
+    from ras_flow.parts.protocols import SentenceEncoder
     from ras_flow.support.engine import Engine
     from ras_flow.triples.cache import KeptTriples
     from ras_flow.triples.precompute import Filling
@@ -55,20 +59,25 @@ Of = Annotated[
 GO_ON = "Finished work is kept; go on with the same command."
 
 
+Index = Annotated[str, typer.Argument(help="Folder of the index, or: demo.")]
+Extractor = Annotated[
+    str,
+    typer.Option(
+        help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH, as the runs name it."
+    ),
+]
+Workers = Annotated[
+    int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
+]
+
+
 @app.command()
 def precompute(
-    index: Annotated[str, typer.Argument(help="Folder of the index, or: demo.")],
-    extractor: Annotated[
-        str,
-        typer.Option(
-            help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH, as the runs name it."
-        ),
-    ] = DEFAULTS.extractor,
+    index: Index,
+    extractor: Extractor = DEFAULTS.extractor,
     extractor_output: ExtractorOutput = DEFAULTS.extractor_output,
     base_url: BaseUrl = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Batches (of a remote model: requests) under way at once.")
-    ] = DEFAULTS.max_concurrency,
+    workers: Workers = DEFAULTS.max_concurrency,
     more: Set = None,
     database: Database = None,
     engine: EngineOption = EngineName.LOCAL,
@@ -80,34 +89,70 @@ def precompute(
     """
     from dataclasses import asdict
 
-    from ras_flow.formats.text import plain
+    context = _context(extractor, extractor_output, base_url, workers, more)
 
-    if extractor == NO_EXTRACTOR:
-        raise InputError("The extractor 'none' makes no triples: there is nothing to precompute.")
-    context = Context.from_mapping(
-        {
-            "extractor": extractor,
-            "extractor_output": extractor_output,
-            "base_url": base_url,
-            "max_concurrency": workers,
-            **read_settings(more, Context),
-        }
-    )
+    async def work(where: Engine) -> Filling:
+        async with _filled(index, context, database, where) as (_, _, _, filling):
+            return filling
+
     with opened_engine(engine, most=workers) as where:
-        filling = asyncio.run(_precompute(index, context, database, where))
+        filling = asyncio.run(work(where))
     if as_json:
         print_json(asdict(filling))
     else:
+        _tell(index, filling)
+    _check(filling)
+
+
+@app.command("index")
+def index_triples(
+    index: Index,
+    extractor: Extractor = DEFAULTS.extractor,
+    extractor_output: ExtractorOutput = DEFAULTS.extractor_output,
+    base_url: BaseUrl = None,
+    workers: Workers = DEFAULTS.max_concurrency,
+    more: Set = None,
+    database: Database = None,
+    engine: EngineOption = EngineName.LOCAL,
+    as_json: AsJson = False,
+) -> None:
+    """Index the triples of all passages for T²RAG: extract, embed what is new, drop what is gone.
+
+    They are embedded by the encoder of the index, or by what `--set encoder=…` names.
+    """
+    from dataclasses import asdict
+
+    context = _context(extractor, extractor_output, base_url, workers, more)
+    if index == DEMO_INDEX:
+        context = context.override({"index": index})
+
+    async def work(where: Engine) -> tuple[Filling, Change]:
+        from rich.console import Console
+
+        from ras_flow.cli.progress import progress_on
+        from ras_flow.cluster.encoder import encoder_on
+        from ras_flow.indexes.opening import settings_of
+        from ras_flow.indexes.propositions.update import update_propositions
+        from ras_flow.triples.cache import TripleCache
+
+        named = {"encoder": context.encoder} | settings_of(Path(index)) | context.given()
+        encoder = encoder_on(where, named["encoder"])
+        async with _filled(index, context, database, where, encoder) as (corpus, of, store, made):
+            with progress_on(Console(stderr=True)) as progress:
+                cache = TripleCache(store, of)
+                return made, await update_propositions(corpus, of, cache, encoder, progress, where)
+
+    with opened_engine(engine, most=workers) as where:
+        filling, change = asyncio.run(work(where))
+    if as_json:
+        print_json({"extracted": asdict(filling), "indexed": asdict(change)})
+    else:
+        _tell(index, filling)
         typer.echo(
-            f"{index}: {filling.total} passages, {filling.known} known, {filling.extracted} "
-            f"extracted ({filling.triples} triples), {filling.failed} failed"
+            f"{change.propositions} propositions of {change.read} passages: {change.new} new, "
+            f"{change.gone} gone"
         )
-    if filling.failed:
-        problem = plain(filling.problem)
-        raise RasFlowError(
-            f"{filling.failed} passages could not be extracted. The last error: {problem} The "
-            "same command tries them again."
-        )
+    _check(filling)
 
 
 @app.command()
@@ -182,38 +227,76 @@ def clear(
         typer.echo("Nothing was deleted.")
 
 
-async def _precompute(
-    index: str, context: Context, database: str | None, engine: Engine
-) -> Filling:
+def _context(
+    extractor: str, output: str, base_url: str | None, workers: int, more: list[str] | None
+) -> Context:
+    if extractor == NO_EXTRACTOR:
+        raise InputError("The extractor 'none' makes no triples: name one that does.")
+    return Context.from_mapping(
+        {
+            "extractor": extractor,
+            "extractor_output": output,
+            "base_url": base_url,
+            "max_concurrency": workers,
+            **read_settings(more, Context),
+        }
+    )
+
+
+def _tell(index: str, filling: Filling) -> None:
+    typer.echo(
+        f"{index}: {filling.total} passages, {filling.known} known, {filling.extracted} "
+        f"extracted ({filling.triples} triples), {filling.failed} failed"
+    )
+
+
+def _check(filling: Filling) -> None:
+    """Fail where passages could not be extracted."""
+    from ras_flow.formats.text import plain
+
+    if filling.failed:
+        raise RasFlowError(
+            f"{filling.failed} passages could not be extracted. The last error: "
+            f"{plain(filling.problem)} The same command tries them again."
+        )
+
+
+@asynccontextmanager
+async def _filled(
+    index: str,
+    context: Context,
+    database: str | None,
+    engine: Engine,
+    encoder: SentenceEncoder | None = None,
+) -> AsyncIterator[tuple[CorpusIndex, str, BaseStore, Filling]]:
+    """Extract what the store does not have; give the index, the extractor and the store."""
     from ras_flow.cluster.parts import parts_on
+    from ras_flow.demo.index import demo_index
+    from ras_flow.indexes import CorpusIndex
+    from ras_flow.indexes.manifest import PASSAGES
     from ras_flow.runs.databases.stores import filling, open_store
     from ras_flow.triples.precompute import precompute
 
     extractor = await parts_on(engine).get_extractor(context)
-    corpus, passages = await _passages(index)
-    work = f"{extractor.identity}\0{corpus}"
+    path = await demo_index(encoder) if index == DEMO_INDEX else Path(index)
+    corpus = await asyncio.to_thread(CorpusIndex.open, path)
+    work = f"{extractor.identity}\0{corpus.manifest.files[PASSAGES].sha256}"
     try:
         async with open_store(database, new=True) as store, filling(database, work):
             with _progress() as progress:
-                return await precompute(
-                    passages, extractor, store, workers=context.max_concurrency, progress=progress
+                made = await precompute(
+                    corpus.passages,
+                    extractor,
+                    store,
+                    workers=context.max_concurrency,
+                    progress=progress,
                 )
+            yield corpus, extractor.identity, store, made
     except RasFlowError as error:
         raise RasFlowError(with_hint(error, GO_ON)) from error
     except asyncio.CancelledError:
         tell_interrupted(GO_ON)
         raise
-
-
-async def _passages(index: str) -> tuple[str, Sequence[Passage]]:
-    """Return an index's passages, and what names them."""
-    from ras_flow.demo.index import demo_index
-    from ras_flow.indexes import CorpusIndex
-    from ras_flow.indexes.manifest import PASSAGES
-
-    path = await demo_index(None) if index == DEMO_INDEX else Path(index)
-    opened = await asyncio.to_thread(CorpusIndex.open, path)
-    return opened.manifest.files[PASSAGES].sha256, opened.passages
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast
 
 from ras_flow.state.schema import Document
 
@@ -72,12 +72,12 @@ nowhere, in double quotes."""
 
 def passages() -> list[Document]:
     """Load the passages of the demo corpus."""
-    return cast(list[Document], _json_lines("passages.jsonl"))
+    return cast(list[Document], json_lines("passages.jsonl"))
 
 
 def questions() -> list[DemoQuestion]:
     """Load the demo questions."""
-    return cast(list[DemoQuestion], _json_lines("questions.jsonl"))
+    return cast(list[DemoQuestion], json_lines("questions.jsonl"))
 
 
 def graph_questions() -> list[DemoGraphQuestion]:
@@ -90,6 +90,7 @@ def default_question() -> str:
     return next(entry["question"] for entry in questions() if entry["id"] == DEFAULT_ID)
 
 
-def _json_lines(name: str) -> list[object]:
+def json_lines(name: str) -> list[Any]:
+    """Read a file of this package."""
     text = (files(__name__) / name).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n") if line]

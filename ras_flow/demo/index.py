@@ -10,8 +10,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from ras_flow.demo import passages
+from ras_flow.demo.triples import ShippedTriples, shipped
 from ras_flow.documents.reading import read_documents
 from ras_flow.documents.source import SourceDocument
+from ras_flow.indexes.index import CorpusIndex
+from ras_flow.indexes.propositions.update import update_propositions
 from ras_flow.indexes.sync import cached_index_path, sync_index
 from ras_flow.parts.protocols import SentenceEncoder
 
@@ -33,3 +36,10 @@ async def demo_index(encoder: SentenceEncoder | None) -> Path:
     path = await asyncio.to_thread(cached_index_path, name, encoder)
     await sync_index(path, corpus, encoder)
     return path
+
+
+async def demo_propositions(path: Path, extractor: str, encoder: SentenceEncoder) -> None:
+    """Index the propositions of the demo index, if they are those that ship with the package."""
+    if shipped(extractor):
+        corpus = await asyncio.to_thread(CorpusIndex.open, path)
+        await update_propositions(corpus, extractor, ShippedTriples(extractor), encoder)

@@ -13,7 +13,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError, IndexMismatchError, IndexMissingError, InputError
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
@@ -55,6 +55,8 @@ from ras_flow.settings.context import (
 )
 from ras_flow.settings.limits import check_names, check_server
 from ras_flow.state.schema import Hop, Passage, Triple
+from ras_flow.triples.cache import TripleCache
+from ras_flow.triples.lazy import LazyTripleRetriever
 
 T = TypeVar("T")
 
@@ -307,10 +309,41 @@ class Parts:
     async def get_triple_retriever(
         self, context: Context, store: BaseStore | None, given: Sequence[Passage] | None = None
     ) -> TripleRetriever:
-        """Return what finds passages by their triples."""
+        """Return what finds passages by their triples: a stored index, or a search that extracts.
+
+        A given retriever has no stored index, and is searched.
+        """
         if self.triple_retriever is not None and given is None:
             return self.triple_retriever
-        raise ConfigurationError("There is no triple retriever.")
+        if self.keeps_text(context):
+            raise ConfigurationError(
+                f"A search for triples needs an extractor, and {NO_EXTRACTOR!r} extracts none: "
+                "name one, or leave the setting out."
+            )
+        extractor = await self.get_extractor(context)
+        encoder = self.encoder
+        if encoder is None:
+            encoder = await asyncio.to_thread(named.encoder_of, context)
+        cache = TripleCache(store, extractor.identity)
+        if given is not None:
+            return LazyTripleRetriever(given, extractor, cache, encoder)
+        wanted, warnings = getattr(context, "triple_index", "auto"), list[str]()
+        if self.retriever is not None and wanted == "stored":
+            raise ConfigurationError(
+                "This graph was built with a retriever, which has no stored triples: use "
+                'triple_index="lazy", or build it without one and name an index.'
+            )
+        if self.retriever is None and wanted != "lazy":
+            try:
+                return await asyncio.to_thread(
+                    named.stored_triples_of, context, extractor.identity, encoder
+                )
+            except (IndexMissingError, IndexMismatchError) as error:
+                if wanted == "stored":
+                    raise
+                warnings += [str(error)] * isinstance(error, IndexMismatchError)
+        retriever = await self.get_retriever(context)
+        return LazyTripleRetriever(retriever, extractor, cache, encoder, warnings)
 
 
 def _is_deployed(runtime: Runtime[Any]) -> bool:

@@ -6,13 +6,15 @@ A folder that is rewritten, by training for example, is another model from the n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from ras_flow.demo.index import demo_index
+from ras_flow.demo.index import demo_index, demo_propositions
+from ras_flow.demo.triples import DemoExtractor
 from ras_flow.documents.index_folders import MANIFEST
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.export import PART, read_export
@@ -20,6 +22,8 @@ from ras_flow.graph_llm.roles import GraphAnswerer, GraphLLMSource, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.indexes import open_retriever
+from ras_flow.indexes.propositions.index import proposition_folder
+from ras_flow.indexes.propositions.retriever import open_propositions
 from ras_flow.llms import load_language_model
 from ras_flow.llms.local.shipped import is_default
 from ras_flow.llms.local.tuned import extractor_name
@@ -39,6 +43,7 @@ from ras_flow.parts.protocols import (
     LanguageModel,
     Planner,
     Retriever,
+    TripleRetriever,
 )
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import Reading
@@ -47,7 +52,6 @@ from ras_flow.settings.context import (
     NO_EXTRACTOR,
     Context,
     ExtractorOutput,
-    RetrieverKind,
 )
 from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
@@ -92,7 +96,8 @@ def extractor_of(context: Context) -> Extractor:
             "triples. Name another model as the extractor."
         )
     model = _model(context, extractor_name(context.extractor))
-    return _shared_extractor(model, context.extractor_output, together=context.loop != "paper")
+    extractor = _shared_extractor(model, context.extractor_output, together=context.loop != "paper")
+    return DemoExtractor(extractor) if context.index == DEMO_INDEX else extractor
 
 
 def answerer_of(context: Context) -> Answerer:
@@ -193,6 +198,11 @@ def _encoder(name: str) -> LocalSentenceEncoder:
     return LocalSentenceEncoder(name)
 
 
+def encoder_of(context: Context) -> LocalSentenceEncoder:
+    """Return the sentence encoder of dense retrieval."""
+    return _encoder(context.encoder)
+
+
 def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSentenceEncoder:
     """Return the sentence encoder of the graph's attributes (eq. 5)."""
     encoder = _encoder(context.encoder)
@@ -220,13 +230,42 @@ async def open_retriever_of(context: Context) -> Retriever:
 
 def retriever_of(context: Context) -> Retriever:
     """Return the retriever of the index as it is now; the first call opens it."""
+    with _index(context) as (path, encoder):
+        return _current(
+            (path, context.retriever, encoder),
+            _version(path),
+            lambda: open_retriever(path, context.retriever, encoder),
+        )
+
+
+def stored_triples_of(context: Context, extractor: str, encoder: Encoder) -> TripleRetriever:
+    """Return what searches the index's propositions as they are now.
+
+    Raises:
+        IndexMissingError: The index has none.
+        IndexMismatchError: It has some of another extractor or encoder.
+    """
+    with _index(context) as (path, _):
+        folder = proposition_folder(path, extractor)
+        if context.index == DEMO_INDEX and not (folder / MANIFEST).exists():
+            asyncio.run(demo_propositions(path, extractor, encoder))
+        return _current(
+            (path, extractor, encoder.identity),
+            (_version(path), _version(folder)),
+            lambda: open_propositions(path, extractor, encoder),
+        )
+
+
+@contextmanager
+def _index(context: Context) -> Iterator[tuple[Path, LocalSentenceEncoder | None]]:
+    """Give an index's folder and its encoder, to one thread at a time."""
     if context.index is None:
         raise ConfigurationError(
             "There are no documents to search. Set `index` to a folder that `ras-flow index build` "
             'made (or "demo", to try the demo corpus), build the graph with a retriever, or pass '
             '`documents` with planning="static" to answer from these alone.'
         )
-    encoder = None if context.retriever == "bm25" else _encoder(context.encoder)
+    encoder = None if context.retriever == "bm25" else encoder_of(context)
     with _opening(context.index, encoder):
         if context.index == DEMO_INDEX:
             path = _demo_path(encoder)
@@ -235,14 +274,13 @@ def retriever_of(context: Context) -> Retriever:
                 path = _demo_path(encoder)
         else:
             path = path_named(context.index)
-        manifest = path_named(str(path / MANIFEST))
-        changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
-        opened = _opened(path, context.retriever, encoder)
-        retriever = opened.get(changed)
-        if retriever is None:
-            opened.clear()
-            retriever = opened[changed] = open_retriever(path, context.retriever, encoder)
-        return retriever
+        yield path, encoder
+
+
+def _version(folder: Path) -> int:
+    """Return when an index was written last; 0 where there is none."""
+    manifest = path_named(str(folder / MANIFEST))
+    return manifest.stat().st_mtime_ns if manifest.exists() else 0
 
 
 @lru_cache(maxsize=64)
@@ -256,7 +294,16 @@ def _demo_path(encoder: Encoder | None) -> Path:
     return asyncio.run(demo_index(encoder))
 
 
-@lru_cache(maxsize=8)
-def _opened(path: Path, kind: RetrieverKind, encoder: Encoder | None) -> dict[int, Retriever]:
-    """Keep an index's retriever under its version: the last alone, which holds the files open."""
+def _current(what: tuple[Hashable, ...], version: Hashable, open: Callable[[], T]) -> T:
+    """Return what was opened at this version, or open it: the last alone, which holds files."""
+    opened = _opened(what)
+    if version not in opened:
+        opened.clear()
+        opened[version] = open()
+    return cast(T, opened[version])
+
+
+@lru_cache(maxsize=16)
+def _opened(what: tuple[Hashable, ...]) -> dict[Hashable, object]:
+    """Keep what was opened, by its version."""
     return {}

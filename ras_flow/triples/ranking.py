@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from ras_flow.parts.records import FoundTriples, ScoredPassage, ScoredTriple
+from ras_flow.state.schema import Passage, Triple
+
 Hit = tuple[float, int]
 """A cosine and the position of a proposition."""
 
@@ -92,3 +95,27 @@ def _walk(
             if id not in one.passages:
                 one.passages.append(id)
     return Ranking(list(reached.values()), passages)
+
+
+def as_found(
+    ranking: Ranking,
+    triple_of: Callable[[int], Triple],
+    passage_of: Callable[[str], Passage],
+) -> FoundTriples:
+    """Return passages and triples; a triple names those of its passages that it leads to."""
+    return FoundTriples(
+        [ScoredPassage(passage_of(id), round(score, 6)) for id, score in ranking.passages.items()],
+        [
+            ScoredTriple(
+                {**triple_of(one.proposition), "passages": one.passages},
+                round(one.score, 6),
+                one.query,
+            )
+            for one in ranking.propositions
+        ],
+    )
+
+
+def proposition(triple: Triple) -> str:
+    """Return a triple as one text."""
+    return f"{triple['subject']} {triple['predicate']} {triple['object']}"

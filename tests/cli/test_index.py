@@ -212,7 +212,7 @@ def test_progress_is_shown_on_a_terminal_alone(docs: Path) -> None:
         with progress_on(Console(file=out, force_terminal=True)) as progress:
             progress(IndexProgress("embed", 512, 700))
             time.sleep(0.3)
-        assert "embedding passages: 512 of 700" in out.getvalue()
+        assert "embedding: 512 of 700" in out.getvalue()
 
 
 def test_an_interrupted_build_leaves_the_index_as_it_was(index: Path, docs: Path) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ras_flow.documents import SourceDocument
 from ras_flow.documents.index_folders import MANIFEST
-from ras_flow.indexes.manifest import _digest, read_manifest
+from ras_flow.indexes.manifest import _digest
 from ras_flow.parts import Retriever
 
 DOCUMENTS = [
@@ -57,7 +57,7 @@ def edit_manifest(path: Path, **fields: Any) -> None:
 
 
 def files(path: Path) -> dict[str, bytes]:
-    folder = path / read_manifest(path).generation
+    folder = path / json.loads((path / MANIFEST).read_text())["generation"]
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in sorted(folder.rglob("*"))
