@@ -149,7 +149,7 @@ def index_triples(
     else:
         _tell(index, filling)
         typer.echo(
-            f"{change.propositions} propositions of {change.read} passages: {change.new} new, "
+            f"{change.propositions} propositions of {change.passages} passages: {change.new} new, "
             f"{change.gone} gone"
         )
     _check(filling)

@@ -95,10 +95,10 @@ async def world(tmp_path: Path) -> World:
 
 
 async def test_only_what_is_new_is_extracted_and_embedded(world: World) -> None:
-    assert await world.index() == Change(propositions=5, read=3, missing=0, new=5)
+    assert await world.index() == Change(propositions=5, passages=3, failed=0, new=5)
     asked, embedded = len(world.extractor.asked), len(world.encoder.encoded)
     before = files(world.folder)
-    assert await world.index() == Change(propositions=5, read=3, missing=0)
+    assert await world.index() == Change(propositions=5, passages=3, failed=0)
     assert files(world.folder) == before
     assert (len(world.extractor.asked), len(world.encoder.encoded)) == (asked, embedded)
 
@@ -112,9 +112,11 @@ async def test_only_what_is_new_is_extracted_and_embedded(world: World) -> None:
     assert "Lund" not in [one.passage["title"] for one in found.passages]
 
     change = await world.index()
-    assert change == Change(propositions=5, read=3, missing=1, new=2, gone=2)
+    assert change == Change(propositions=5, passages=4, failed=1, new=2, gone=2)
     assert world.extractor.asked[asked:].count(good.text) == 1
     assert world.encoder.encoded[-2:] == ["mira lund wrote Tides", "Bach composed fugues"]
+    assert not (await world.find(TripleQuery("Bach"))).warnings
+    assert await world.index() == Change(propositions=5, passages=4, failed=1)
 
 
 documents = st.dictionaries(
@@ -124,7 +126,7 @@ documents = st.dictionaries(
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(documents, min_size=1, max_size=3))
 def test_any_series_of_updates_equals_an_index_made_anew(
@@ -237,7 +239,7 @@ async def test_settings_choose_between_stored_and_lazy_and_say_what_is_missing(
 async def test_an_index_without_propositions_says_so(tmp_path: Path) -> None:
     world = World(tmp_path / "index")
     await CorpusIndex.build(world.path, [], encoder=None)
-    assert await world.index() == Change(propositions=0, read=0, missing=0)
+    assert await world.index() == Change(propositions=0, passages=0, failed=0)
     with pytest.raises(CorpusIndexError, match="no propositions.*Add documents"):
         await world.find(TripleQuery("Tides"))
     with pytest.raises(InputError, match="k is 0"):

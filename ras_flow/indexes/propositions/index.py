@@ -25,10 +25,14 @@ class Proposition(Triple):
 
 @dataclass(frozen=True, kw_only=True)
 class PropositionManifest(Generation):
-    """What a proposition index holds: triples of ``passages`` passages, which a file names."""
+    """What a proposition index holds.
+
+    A file names the passages that were read; of ``failed`` ones the extractor made nothing.
+    """
 
     extractor: str
     passages: int
+    failed: int
     propositions: int
 
 
@@ -57,7 +61,7 @@ class PropositionIndex(Snapshot[PropositionManifest]):
         return len(self.propositions)
 
     def read(self) -> list[str]:
-        """Return the ids of the passages whose triples are here, in the corpus's order."""
+        """Return the ids of the passages that were read, in the corpus's order."""
         return self._read[:].decode().split()
 
 

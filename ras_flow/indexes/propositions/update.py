@@ -46,14 +46,15 @@ class KeptExtractions(Protocol):
 
 @dataclass(frozen=True)
 class Change:
-    """What an update did: ``read`` passages are in the index, ``missing`` ones were not extracted.
+    """What an update did.
 
-    ``new`` propositions were embedded, ``gone`` ones dropped.
+    ``passages`` are in the index, of ``failed`` ones nothing was extracted. ``new`` propositions
+    were embedded, ``gone`` ones dropped.
     """
 
     propositions: int
-    read: int
-    missing: int
+    passages: int
+    failed: int
     new: int = 0
     gone: int = 0
 
@@ -78,18 +79,14 @@ async def update_propositions(
             opened = await asyncio.to_thread(PropositionIndex.open, path, encoder=encoder)
             # What is damaged would get a new checksum, and never be noticed.
             await asyncio.to_thread(opened.verify)
-            if await asyncio.to_thread(opened.read) == ids:
-                return Change(len(opened), len(ids), 0)
+            same = await asyncio.to_thread(opened.read) == ids
+            failed = opened.manifest.failed
+            if same and (not failed or failed == await _count_failed(ids, kept)):
+                return Change(len(opened), len(ids), failed)
             old = opened
-        found, read = await _collect(corpus.passages, kept, progress)
+        found, failed = await _collect(corpus.passages, kept, progress)
         known = set(map(_key, old.propositions)) if old else set()
-        change = Change(
-            len(found),
-            len(read),
-            len(ids) - len(read),
-            len(found.keys() - known),
-            len(known - found.keys()),
-        )
+        new, gone = len(found.keys() - known), len(known - found.keys())
 
         async def write(folder: Path) -> PropositionManifest:
             record = await write_vectors(
@@ -101,7 +98,7 @@ async def update_propositions(
                 progress,
                 engine,
             )
-            await in_thread(_write_files, folder, list(found.values()), read)
+            await in_thread(_write_files, folder, list(found.values()), ids)
             names = [PROPOSITIONS, OFFSETS, READ, *vector_files(record)]
             return PropositionManifest(
                 generation=folder.name,
@@ -109,18 +106,24 @@ async def update_propositions(
                 encoder=EncoderRecord(encoder.identity, encoder.dimension),
                 dense=record,
                 extractor=extractor,
-                passages=len(read),
+                passages=len(ids),
+                failed=failed,
                 propositions=len(found),
             )
 
         await write_generation(path, write, progress)
-    return change
+    return Change(len(found), len(ids), failed, new, gone)
+
+
+async def _count_failed(ids: Sequence[str], kept: KeptExtractions) -> int:
+    windows = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
+    return len(ids) - sum([len(await kept.get(window)) for window in windows])
 
 
 async def _collect(
     passages: Sequence[Passage], kept: KeptExtractions, progress: OnProgress | None
-) -> tuple[dict[str, Proposition], list[str]]:
-    """Return propositions by what they say, and the ids of the passages that were extracted."""
+) -> tuple[dict[str, Proposition], int]:
+    """Return propositions by what they say, and of how many passages nothing was extracted."""
     extracted: list[Extracted] = []
     for start in range(0, len(passages), _AT_ONCE):
         window = await asyncio.to_thread(lambda at: passages[at : at + _AT_ONCE], start)
@@ -130,7 +133,7 @@ async def _collect(
             progress(IndexProgress("read", start + len(window), len(passages)))
     triples = await asyncio.to_thread(to_new_triples, extracted)
     found = (Proposition(id=id, **triple) for id, triple in triples.items())
-    return {_key(one): one for one in found}, [one["passage"] for one in extracted]
+    return {_key(one): one for one in found}, len(passages) - len(extracted)
 
 
 def _refined(passages: Sequence[Passage], known: Mapping[str, Extraction]) -> list[Extracted]:
