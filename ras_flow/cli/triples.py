@@ -277,9 +277,9 @@ async def _filled(
     from ras_flow.runs.databases.stores import filling, open_store
     from ras_flow.triples.precompute import precompute
 
-    extractor = await parts_on(engine).get_extractor(context)
     path = await demo_index(encoder) if index == DEMO_INDEX else Path(index)
     corpus = await asyncio.to_thread(CorpusIndex.open, path)
+    extractor = await parts_on(engine).get_extractor(context)
     work = f"{extractor.identity}\0{corpus.manifest.files[PASSAGES].sha256}"
     try:
         async with open_store(database, new=True) as store, filling(database, work):

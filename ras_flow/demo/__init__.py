@@ -82,7 +82,7 @@ def questions() -> list[DemoQuestion]:
 
 def graph_questions() -> list[DemoGraphQuestion]:
     """Load the questions on the knowledge graph."""
-    return cast(list[DemoGraphQuestion], _json_lines("kg_questions.jsonl"))
+    return cast(list[DemoGraphQuestion], json_lines("kg_questions.jsonl"))
 
 
 def default_question() -> str:

@@ -309,10 +309,7 @@ class Parts:
     async def get_triple_retriever(
         self, context: Context, store: BaseStore | None, given: Sequence[Passage] | None = None
     ) -> TripleRetriever:
-        """Return what finds passages by their triples: a stored index, or a search that extracts.
-
-        A given retriever has no stored index, and is searched.
-        """
+        """Return what finds passages by their triples: a stored index or a search."""
         if self.triple_retriever is not None and given is None:
             return self.triple_retriever
         if self.keeps_text(context):
