@@ -152,13 +152,15 @@ async def assemble(
                 asked["planning"] = "static"
             context = system.context({**settings.settings, **asked})
             searches = system.system.searches and benchmark.retrieval != "given"
+            finds = system.system.own_index and given.triple_retriever is not None
+            searches = searches and not finds
             if searches and given.retriever is None:
                 key = (settings.name, context.retriever, context.encoder)
                 if key not in indexes:
                     indexes[key] = await prepare_index(settings, benchmark, context, folder)
                 context = context.override({"index": indexes[key]})
             own = replace(given, defaults=context)
-            if searches:
+            if searches and not system.system.own_index:
                 own = replace(own, retriever=await own.get_retriever(context))
             cells.append(await _cell(benchmark, system, context, own, reader, calls, config.seed))
     return cells
@@ -179,7 +181,9 @@ async def _cell(
         identities = {"reader": model.identity}
     else:
         parts, identities = await _with_roles(parts, context, calls)
-    if parts.retriever is None:
+    if system.system.own_index and (context.index or parts.triple_retriever):
+        identities["retriever"] = (await parts.get_triple_retriever(context, None)).identity
+    elif parts.retriever is None:
         parts = replace(parts, retriever=_NoRetriever())
     else:
         identities["retriever"] = parts.retriever.identity
@@ -206,9 +210,10 @@ async def _with_roles(
         parts = replace(parts, extractor=None)
     made = {role: await parts.get_part(role, context) for role in context.model_roles}
     identities = {role: part.identity for role, part in made.items()}
-    if "planner" in made:
+    if "planner" in made and "planner" not in context.bare_roles:
         made["planner"] = KeptPlanner(made["planner"], calls, window=context.model_window)
     if "extractor" in made and not parts.keeps_text(context):
         made["extractor"] = KeptExtractor(made["extractor"], calls)
-    own = {role: made.pop(role) for role in list(made) if not hasattr(parts, role)}
+    bare = [role for role in made if role in context.bare_roles or not hasattr(parts, role)]
+    own = {role: made.pop(role) for role in bare}
     return replace(parts, **made, models=own), identities

@@ -156,18 +156,24 @@ class Limits(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class EvalConfig:
-    """An evaluation; ``seed`` decides the questions drawn, shuffles and confidence intervals."""
+    """An evaluation.
+
+    ``seed`` decides the questions drawn, shuffles and confidence intervals; ``output_weight`` is
+    what a written token costs of one that is read.
+    """
 
     benchmarks: tuple[BenchmarkConfig, ...]
     systems: tuple[SystemConfig, ...]
     limits: Limits = Limits()
     prices: Mapping[str, Price] = field(default_factory=dict)
     seed: int = 13
+    output_weight: float = 4.0
     text: str = ""
 
 
 class _File(Settings):
     seed: NonNegative[int] = 13
+    output_weight: NonNegative[float] = 4.0
     models: Mapping[str, Any] = Field(default_factory=dict)
     settings: Mapping[str, Any] = Field(default_factory=dict)
     limits: Limits = Limits()
@@ -213,6 +219,7 @@ def parse_config(
         limits=given.limits,
         prices=given.prices,
         seed=given.seed,
+        output_weight=given.output_weight,
         text=text,
     )
     _check(made, where)

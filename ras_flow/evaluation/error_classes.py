@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ras_flow.datasets.facts import MOST_WORDS, holds
+from ras_flow.evaluation.clues import ClueEvidence
 from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.formats.normalize import has_any_name, has_name, normalize_name, token_f1
@@ -21,11 +22,14 @@ from ras_flow.state.schema import Passage, Triple
 ErrorKind = Literal[
     "failed",
     "from_memory",
+    "decomposition_wrong",
+    "resolution_wrong",
     "stopped_early",
     "wandered",
     "retrieval_missed",
     "extraction_missed",
     "not_read",
+    "ungrounded",
     "answerer_wrong",
     "invented",
     "undecided",
@@ -34,12 +38,16 @@ ErrorKind = Literal[
 ABOUT: dict[ErrorKind, str] = {
     "failed": "The run failed before it answered.",
     "from_memory": "The system searches for nothing, and did not know the answer.",
+    "decomposition_wrong": "No clue asks for what was needed.",
+    "resolution_wrong": "A slot got a value that no gold fact names, or a clue stayed open whose "
+    "passage was found.",
     "stopped_early": "The planner ended the search before it had asked for all that was needed.",
     "wandered": "The planner used up its limits without asking for all that was needed.",
     "retrieval_missed": "The retriever did not find what was asked for; for a system that does not "
     "plan, or that has a graph of its own, whatever is missing.",
     "extraction_missed": "The passage was found, but what it says is not in the graph.",
     "not_read": "It is in the graph, but not among the triples that the answerer was given.",
+    "ungrounded": "A slot got a value that nothing which was read states.",
     "answerer_wrong": "All that was needed was there, and the answer is wrong all the same.",
     "invented": "What was searched does not hold the answer, and the answer does not say so.",
     "undecided": "The question names no gold support, and texts cannot be searched for its answer.",
@@ -67,6 +75,7 @@ class Evidence:
         error: Why it failed; empty if it did not.
         read: What the answerer read of the graph; None for all of it.
         texts: The passages that it read as text beside the graph.
+        clues: How far its clues came; None for systems without clues.
     """
 
     searches: Sequence[str] = ()
@@ -79,6 +88,7 @@ class Evidence:
     error: str = ""
     read: Mapping[str, Triple] | None = None
     texts: Sequence[Passage] = ()
+    clues: ClueEvidence | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +112,29 @@ def classify(question: Question, evidence: Evidence) -> ErrorFinding:
     support = [one for one in question.support if one.title or one.text]
     if support:
         asked, never = _missing(support, evidence)
+        if evidence.clues and (found := _clues_way(evidence.clues, asked, never)):
+            return found
         if never and evidence.plans:
             return _planners(list(never), evidence)
         if lost := asked | never:
             return ErrorFinding("retrieval_missed", f"Not found: {'; '.join(lost)}.")
         return _graphs(question, support, evidence)
     return _by_answer(question, evidence)
+
+
+def _clues_way(
+    clues: ClueEvidence, asked: Mapping[str, None], never: Mapping[str, None]
+) -> ErrorFinding | None:
+    """Follow clues from the decomposition to what filled them."""
+    if clues.wrong:
+        return ErrorFinding("resolution_wrong", f"No gold fact names {'; '.join(clues.wrong)}.")
+    if never:
+        return ErrorFinding("decomposition_wrong", f"No clue asks for {'; '.join(never)}.")
+    if not asked and clues.open:
+        return ErrorFinding("resolution_wrong", f"Left open: {'; '.join(clues.open)}.")
+    if not asked and clues.ungrounded:
+        return ErrorFinding("ungrounded", f"Nothing states {'; '.join(clues.ungrounded)}.")
+    return None
 
 
 def _missing(

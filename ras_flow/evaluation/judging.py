@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any
 
 from ras_flow.evaluation.assembly import Cell, Read
+from ras_flow.evaluation.clues import read_clues
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, score
 from ras_flow.evaluation.metrics.retrieval import recall_by_hop
@@ -18,8 +19,9 @@ from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 from ras_flow.settings.context import NO_EXTRACTOR
 from ras_flow.state.support import judge as judge_support
+from ras_flow.t2rag.settings import T2Context
 
-JUDGING = 9
+JUDGING = 10
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 
@@ -40,7 +42,11 @@ def judge(
     else:
         scores = {TOLD: float(outcome.doubted)}
     wrong = next(iter(scores.values())) < WRONG_BELOW
-    finding = classify(question, _evidence(cell, outcome, state, read)) if wrong else None
+    clues = None
+    if isinstance(cell.context, T2Context) and "rounds" in state:
+        clues = read_clues(state, cell.context, question)
+    evidence = replace(_evidence(cell, outcome, state, read), clues=clues)
+    finding = classify(question, evidence) if wrong else None
     return Row(
         benchmark=cell.benchmark.name,
         system=cell.system.name,
@@ -51,7 +57,7 @@ def judge(
         run=cell.run_id(question),
         outcome=outcome,
         scores=scores,
-        measures=_measures(cell, question, state),
+        measures={**_measures(cell, question, state), **(clues.measures if clues else {})},
         error_class=finding.kind if finding else "",
         why=finding.why if finding else "",
         saved_tokens=saved_tokens,

@@ -71,7 +71,7 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
     }
     if settings.untouched_by is not None:
         splitter = read_splitter(settings.untouched_by)
-        chosen["only"] = lambda question: splitter(question) == settings.part
+        chosen["only"] = lambda question: splitter(question.question) == settings.part
     if settings.path is not None:
         return load_benchmark(settings.format, settings.path, **chosen)
     if settings.format != DEMO:

@@ -45,6 +45,12 @@ class Summary:
         """Tokens a question."""
         return fmean(row.outcome.tokens for row in self.rows)
 
+    def weighted(self, output_weight: float) -> float:
+        """Return the tokens a question, those that were written by their weight."""
+        uses = [use for row in self.rows for use in row.outcome.usage.values()]
+        total = sum(use["input_tokens"] + output_weight * use["output_tokens"] for use in uses)
+        return total / len(self.rows)
+
     @property
     def calls(self) -> float:
         """Model calls a question."""

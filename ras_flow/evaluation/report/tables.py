@@ -93,20 +93,23 @@ def score_table(summaries: Sequence[Summary], seed: int) -> Table:
 def cost_table(summaries: Sequence[Summary], config: EvalConfig) -> Table:
     """Calls, tokens by role, seconds, hops, triples and money."""
     roles = list(dict.fromkeys(role for one in summaries for role in one.roles))
-    header = ["system", "calls", "tokens", *(f"{role} tokens" for role in roles)]
+    weight = config.output_weight
+    header = ["system", "calls", "tokens", "weighted", *(f"{role} tokens" for role in roles)]
     header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
         row = [one.system, f"{one.calls:.1f}", f"{one.tokens:.0f}"]
+        row.append(f"{one.weighted(weight):.0f}")
         row += [f"{one.tokens_by(role):.0f}" for role in roles]
         row += [f"{one.seconds:.2f}", f"{one.rounds:.1f}"]
         row += [f"{one.hops:.2f}", f"{one.triples:.1f}"]
         rows.append(row + ([f"{one.money(config):.4f}"] if config.prices else []))
     note = (
-        "Means for one question; seconds are the median, money is for all questions. Rounds are "
-        "steps that wait for a model, one after the other. Every system "
-        "is charged as if it had been asked alone, also for plans and triples that another system "
-        "had asked for. A baseline's steps count as planner, its answer as answerer."
+        f"Means for one question; weighted tokens count written ones {weight:g} times; seconds are "
+        "the median, money is for all questions. Rounds are steps that wait for a model, one after "
+        "the other. Every system is charged as if it had been asked alone, also for plans and "
+        "triples that another system had asked for. A baseline's steps count as planner, its "
+        "answer as answerer."
     )
     return Table("Cost", header, rows, note)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ras_flow import systems as registered
 from ras_flow.errors import ConfigurationError
 from ras_flow.settings.context import NO_EXTRACTOR, Context
+from ras_flow.t2rag.settings import T2Context
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -64,6 +65,7 @@ class EvalSystem:
         baseline: Whether it works with the model ``reader`` and passages, not with RAS's parts.
         searches: Whether it looks for passages in the benchmark's index or documents. If not, it
             gets neither; its ``build`` may open something else, such as a graph of its own.
+        own_index: Whether it opens the index itself, as T²RAG does for propositions.
         plans: Whether it decides by itself what to search for, and when to stop.
         draws: Whether chance decides what it does.
         budget: Settings that suit it; an evaluation's own override them.
@@ -78,6 +80,7 @@ class EvalSystem:
     context: type[Context] = Context
     baseline: bool = False
     searches: bool = True
+    own_index: bool = False
     plans: bool = True
     draws: bool = False
     budget: Mapping[str, Any] = field(default_factory=dict)
@@ -154,6 +157,13 @@ def _baseline(kind: str, about: str, method: str, **more: Any) -> EvalSystem:
     return EvalSystem(kind=kind, about=about, build=build, baseline=True, **more)
 
 
+def _t2rag(kind: str, about: str, **more: Any) -> EvalSystem:
+    own = {"build": _own(".triple_driven:whole"), "own_index": True}
+    return EvalSystem(
+        kind=kind, about=about, base="t2rag", context=T2Context, plans=True, **{**own, **more}
+    )
+
+
 _PAPER = {"loop": "paper"}
 """Whose parts an ablation takes away."""
 
@@ -225,6 +235,24 @@ _ALL = (
         draws=True,
         fixed=_PAPER,
         options={"share": 1.0, "shuffle": 1},
+    ),
+    _t2rag("t2rag", "clues with slots, filled from the propositions that they find"),
+    _t2rag("t2rag_one_round", "T²RAG with a single round", fixed={"max_hops": 1}),
+    _t2rag(
+        "t2rag_no_passages",
+        "T²RAG that reads propositions alone",
+        fixed={"read_passages": 0, "answer_passages": 0},
+    ),
+    _t2rag(
+        "t2rag_chunks",
+        "T²RAG that finds passages by their text",
+        build=_own(".triple_driven:over_chunks"),
+        own_index=False,
+    ),
+    _t2rag(
+        "t2rag_paper",
+        "T²RAG as algorithm 1 is printed",
+        fixed={"unresolved": "drop", "claims": "trust"},
     ),
 )
 

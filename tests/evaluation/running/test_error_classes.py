@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ras_flow.evaluation.clues import ClueEvidence
 from ras_flow.evaluation.error_classes import ABOUT, KINDS, Evidence, classify
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.state.schema import Passage, Triple
@@ -43,6 +44,7 @@ FULL = Evidence(
     triples={"a": DESIGNER, "b": BORN},
     stop_reason="sufficient",
 )
+ASKED = replace(FULL, passages=(BRIDGE,))
 ONE_HOP = replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,))
 
 
@@ -69,6 +71,12 @@ ONE_HOP = replace(FULL, searches=(QUESTION.question,), passages=(BRIDGE,))
         ("retrieval_missed", replace(ONE_HOP, stop_reason="static"), "given documents"),
         ("extraction_missed", replace(FULL, triples={"a": DESIGNER}), "No triple from: Mira Lund"),
         ("extraction_missed", replace(FULL, triples={"a": DESIGNER, "c": JOB}), "'Narvik' is in"),
+        ("resolution_wrong", replace(FULL, clues=ClueEvidence(wrong=["Bodø"])), "names Bodø"),
+        ("resolution_wrong", replace(FULL, clues=ClueEvidence(open=["Mira | born"])), "Left open"),
+        ("decomposition_wrong", replace(ONE_HOP, clues=ClueEvidence(open=["x"])), "Mira Lund"),
+        ("ungrounded", replace(FULL, clues=ClueEvidence(ungrounded=["Narvik"])), "states Narvik"),
+        ("retrieval_missed", replace(ASKED, clues=ClueEvidence(open=["x"])), "Mira Lund"),
+        ("answerer_wrong", replace(FULL, clues=ClueEvidence()), ""),
         # A gold sentence that stands in another passage of its document is missing.
         ("retrieval_missed", replace(FULL, passages=(PAINTED, LUND)), "Not found: Aurora Bridge."),
     ],
