@@ -6,7 +6,7 @@ from ras_flow.edits.draft import Draft, Operation
 from ras_flow.edits.records import AddTriple, DropPassage, DropTriple, SetModel
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import MAX_FIELD, clean_field
-from ras_flow.settings.context import NO_EXTRACTOR
+from ras_flow.settings.context import CHAIN_ENDS, NO_EXTRACTOR
 from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
 
@@ -92,8 +92,8 @@ def set_model(draft: Draft, edit: SetModel) -> None:
             f"{role!r} is not a role: use one of {', '.join(draft.context_type.model_roles)}."
         )
     provider, _, model = name.partition(":")
-    no_extractor = role == "extractor" and name == NO_EXTRACTOR
-    if not no_extractor and not (provider.strip() and model.strip()):
+    without = (role, name) in (("extractor", NO_EXTRACTOR), ("answerer", CHAIN_ENDS))
+    if not without and not (provider.strip() and model.strip()):
         draft.refuse(
             f"the model name {name!r} is not of the form provider:model; write for example "
             "openai:gpt-5-mini or local:default."

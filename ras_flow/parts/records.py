@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ras_flow.formats.chains import Reorganised
+
 
 class Message(TypedDict):
     """One chat message."""
@@ -125,6 +127,9 @@ class AnswerRequest:
         when_unknown: ``"say so"`` lets a model that is told what to do answer that the documents do
             not say; ``"guess"`` asks for its best answer.
         grouped: A chat model reads the facts by subject.
+        chains: The facts as evidence chains, to be read in place of the chain's triples.
+        listed: The answer is a set: each of its members stands on a line "ans: …" of its own.
+        problem: Why the previous reply could not be used; None on a first attempt.
     """
 
     question: str
@@ -134,6 +139,9 @@ class AnswerRequest:
     max_new_tokens: int = 100
     when_unknown: Literal["say so", "guess"] = "guess"
     grouped: bool = False
+    chains: Reorganised | None = None
+    listed: bool = False
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -281,11 +289,15 @@ class Reading:
         max_triples: Triples of each hop, those nearest to its subquery; None for all.
         answer_passages: Passages of each hop, the best first, that an answerer reads as text beside
             the triples; a planner reads none.
+        kg_triples: Facts of a knowledge graph for each search.
+        history: Whether an answerer reads triples by hop or evidence chains.
     """
 
     top_k: int = 5
     max_triples: int | None = None
     answer_passages: int = 0
+    kg_triples: int = 200
+    history: Literal["triples", "chains"] = "triples"
 
     def __post_init__(self) -> None:
         """Check all.
@@ -293,9 +305,9 @@ class Reading:
         Raises:
             ConfigurationError: One is too small.
         """
-        if self.top_k < 1 or (self.max_triples is not None and self.max_triples < 1):
+        if min(self.top_k, self.kg_triples, self.max_triples or 1) < 1 or self.max_triples == 0:
             raise ConfigurationError(
-                f"{self!r} reads nothing: top_k and max_triples must be at least 1."
+                f"{self!r} reads nothing: top_k, kg_triples and max_triples must be at least 1."
             )
         if self.answer_passages < 0:
             raise ConfigurationError(f"{self!r}: answer_passages must be at least 0.")

@@ -18,6 +18,7 @@ ExtractorOutput = Literal["text", "json", "trained"]
 WhenUnknown = Literal["say so", "guess"]
 Loop = Literal["one_call", "paper"]
 Reads = Literal["facts", "passages", "both"]
+History = Literal["triples", "chains"]
 
 LARGEST = 2**63 - 1
 """The largest whole number that a checkpoint can hold."""
@@ -33,6 +34,12 @@ DEFAULT_MODEL = "local:default"
 
 NO_EXTRACTOR = "none"
 """The extractor of runs that keep passages as text."""
+
+CHAIN_ENDS = "chain-ends"
+"""The answerer that needs no model: what the best evidence chain leads to."""
+
+SIMILARITY = "similarity"
+"""The retriever of a knowledge graph's facts that is not trained."""
 
 DEMO_INDEX = "demo"
 """Name of the index over the corpus that ships with the package."""
@@ -70,6 +77,15 @@ class Context(Settings):
         top_k: Passages for each subquery (eq. 3); None for as many as the answerer reads best,
             which is 5 unless a Graph LLM's own settings say otherwise; with one call a hop, 3 for
             each subquery after the question.
+        kg: Folder of a knowledge graph, ``"demo"`` for the one that ships with ras_flow, or a TOML
+            file that names a server. ReG answers from it; RAS searches it for each subquery, beside
+            the index.
+        kg_retriever: What scores its facts: ``"similarity"``, ``"local:default"`` for the retriever
+            that ships with ras_flow, or ``local:FOLDER`` of one that `ras-flow train retriever`
+            made.
+        kg_triples: Facts that a search takes of it at most. None for as many as the answerer reads
+            best: 200, or 20 for the embedded model and beside an index.
+        kg_depth: Edges between an entity that a question names and a fact at most.
         planner: ``provider:model`` of the planner, ``local:NAME_OR_PATH``, or ``vllm:NAME_OR_PATH``
             for a vLLM server (an export of `ras-flow export`, or any model by the server's name).
         extractor: As ``planner``, for f_t2t, the text-to-triples model (eq. 4); or ``"none"``,
@@ -77,7 +93,8 @@ class Context(Settings):
         extractor_output: ``"json"`` has a remote extractor write JSON by a schema, where its
             server takes one; ``"trained"`` asks a remote one that `ras-flow train triples` trained
             as it was trained; ``"text"`` any for the triple format.
-        answerer: As ``planner``, for the answerer.
+        answerer: As ``planner``, for the answerer; or, where it reads chains, ``"chain-ends"``,
+            which answers with what the best chain leads to, without a model.
         base_url: Address of an OpenAI-compatible (or Anthropic-compatible) server, if not the
             provider's own. Used for every role that has a remote model.
         encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).
@@ -102,6 +119,8 @@ class Context(Settings):
         answer_passages: Of each hop's passages, how many the answerer reads as text beside the
             triples, the best first: 0 for none, as in the paper; None for as many as it reads best,
             which is 0 unless a Graph LLM's own settings say otherwise.
+        history: What the answerer reads: ``"triples"`` by hop, or evidence ``"chains"`` from what
+            the question names. None for as it reads best.
         max_hops: Subqueries at most; the planner is not called after the last.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is
@@ -129,6 +148,10 @@ class Context(Settings):
     index: Name | None = None
     retriever: RetrieverKind = "hybrid"
     top_k: Number | None = None
+    kg: Name | None = None
+    kg_retriever: Name = DEFAULT_MODEL
+    kg_triples: Number | None = None
+    kg_depth: Number = 2
     planner: Name = DEFAULT_MODEL
     extractor: Name = DEFAULT_MODEL
     extractor_output: ExtractorOutput = "text"
@@ -143,6 +166,7 @@ class Context(Settings):
     when_unknown: WhenUnknown = "say so"
     max_triples: Number | None = None
     answer_passages: Count | None = None
+    history: History | None = None
     max_hops: Count = 5
     max_tokens: Number | None = None
     max_seconds: Seconds | None = None

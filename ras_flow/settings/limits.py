@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.settings.context import NO_EXTRACTOR, Context
+from ras_flow.settings.context import CHAIN_ENDS, NO_EXTRACTOR, SIMILARITY, Context
 from ras_flow.state.schema import Passage
 
 MAX_QUESTION = "RAS_FLOW_MAX_QUESTION"
@@ -86,12 +86,12 @@ def listed(variable: str) -> list[str] | None:
 
 def check_names(context: Context, own: Context) -> None:
     """Refuse models and indexes that the deployment does not allow."""
-    names = {MODELS: (*context.model_roles, "encoder"), INDEXES: ("index",)}
+    names = {MODELS: (*context.model_roles, "encoder", "kg_retriever"), INDEXES: ("index", "kg")}
     for variable, settings in names.items():
         may = listed(variable)
         if may is None:
             continue
-        allowed = {*may, NO_EXTRACTOR}
+        allowed = {*may, NO_EXTRACTOR, CHAIN_ENDS, SIMILARITY}
         allowed |= {getattr(own, setting) for setting in settings}
         for setting in settings:
             if getattr(context, setting) not in allowed:

@@ -1,0 +1,87 @@
+"""Triples rewritten as evidence: merged chains, what is left, and what they lead to (ReG §4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from ras_flow.formats.chains.expansion import Chain, expand, leftovers
+from ras_flow.formats.chains.merging import Group, merge, merge_answers, merge_entities
+from ras_flow.formats.triples import Spo
+
+
+@dataclass(frozen=True)
+class Reorganised:
+    """Triples as chains.
+
+    Attributes:
+        facts: The triples that chains hold by position.
+        groups: The chains that are read together, the best groups first.
+        rest: Triples that are in no chain; those of one subject and relation are one.
+        shown: Returns what stands for an entity.
+    """
+
+    facts: Sequence[Spo]
+    groups: Sequence[Group]
+    rest: Sequence[Chain]
+    met: Sequence[Group]
+    shown: Callable[[str], str] = str
+
+    @property
+    def blocks(self) -> list[Sequence[Chain]]:
+        """The chains in the order of reading, those together that belong together."""
+        return [*(group.chains for group in self.groups), *([chain] for chain in self.rest)]
+
+    @property
+    def ends(self) -> list[str]:
+        """What the best chain leads to; the best is of those that join the most entities."""
+        roots = set[str]().union(*(group.roots for group in self.met))
+        for group in sorted(self.met, key=lambda group: -len(group.roots)):
+            if found := [end for end in group.targets if end not in roots and self._named(end)]:
+                return found
+        return []
+
+    def leading_to(self, answers: Collection[str]) -> set[int]:
+        """Return the positions of the triples whose chains lead to an answer."""
+        chains = [chain for group in (*self.groups, *self.met) for chain in group.chains]
+        return {
+            fact
+            for chain in chains
+            if not {*chain.targets, *chain.between}.isdisjoint(answers)
+            for fact in chain.facts
+        }
+
+    @property
+    def names(self) -> dict[str, None]:
+        """The names of all entities that have one, in the order of reading."""
+        read = (fact for block in self.blocks for chain in block for fact in sorted(chain.facts))
+        ends = (end for fact in read for end in (self.facts[fact][0], self.facts[fact][2]))
+        return dict.fromkeys(filter(self._named, ends))
+
+    def _named(self, entity: str) -> bool:
+        return self.shown(entity) == entity
+
+
+def reorganise(
+    facts: Sequence[Spo],
+    roots: Collection[str],
+    *,
+    scores: Sequence[float] = (),
+    longest: int | None = None,
+    inverse: bool = False,
+    literal: bool = False,
+    shown: Callable[[str], str] = str,
+) -> Reorganised:
+    """Rewrite triples as chains; see :func:`expand` for what the settings mean."""
+    chains = expand(
+        facts,
+        roots,
+        scores=scores,
+        longest=longest,
+        inverse=inverse,
+        literal=literal,
+        shown=shown,
+    )
+    rest = merge_answers(leftovers(facts, chains, scores=scores))
+    met = merge_entities(merge_answers(chains))
+    return Reorganised(facts, merge(chains), rest, met, shown)
