@@ -138,10 +138,14 @@ class ReviewEvent(TypedDict):
 
 
 class AnswerEvent(TypedDict):
-    """The run is over; see :class:`ras_flow.RasOutput` for what each field says."""
+    """The run is over; see :class:`ras_flow.RasOutput` for what each field says.
+
+    ``answers`` are the members of an answer that is a set.
+    """
 
     type: Literal["answer"]
     answer: str
+    answers: NotRequired[list[str]]
     stop_reason: str
     citations: list[Citation]
     supported: bool

@@ -29,7 +29,11 @@ DEFAULT = "ras"
 VARIABLE = "RAS_FLOW_SYSTEMS"
 """Environment variable: systems as ``module:attribute``, with commas between."""
 
-_BUILT_IN = {DEFAULT: "ras_flow.graph:SYSTEM", "t2rag": "ras_flow.t2rag.graph:SYSTEM"}
+_BUILT_IN = {
+    DEFAULT: "ras_flow.graph:SYSTEM",
+    "t2rag": "ras_flow.t2rag.graph:SYSTEM",
+    "reg": "ras_flow.reg.graph:SYSTEM",
+}
 _named: dict[str, str] = {}
 """What a person named by ``module:attribute`` in this process."""
 

@@ -92,8 +92,12 @@ async def ask(
     context: Context,
     parts: PartsSource,
     texts: list[list[Passage]],
+    **more: Any,
 ) -> Reply:
-    """Ask the answerer with what it reads of the state; return its reply as it wrote it."""
+    """Ask the answerer with what it reads of the state; return its reply as it wrote it.
+
+    ``more`` are further fields of its request.
+    """
     task = get_task(context.task or DEFAULT_TASK)
     seen = await view(state, context, parts, answerer, texts)
     request = AnswerRequest(
@@ -104,6 +108,7 @@ async def ask(
         max_new_tokens=task.max_answer_tokens,
         when_unknown=context.when_unknown,
         grouped=context.loop is None,
+        **more,
     )
     [reply] = await one_each(1, Reply, answerer.answer([request]), answerer)
     return reply

@@ -18,12 +18,13 @@ from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.waiting import check_room
-from ras_flow.parts import named
+from ras_flow.parts import graphs, named
 from ras_flow.parts.given import (
     LANGUAGE_MODEL,
     chat,
     encoder_part,
     hop_reader_part,
+    own_part,
     part,
     retriever_part,
 )
@@ -36,7 +37,9 @@ from ras_flow.parts.prompted import (
 from ras_flow.parts.protocols import (
     Answerer,
     Extractor,
+    FactRetriever,
     HopReader,
+    KnowledgeSource,
     LanguageModel,
     Planner,
     Retriever,
@@ -78,6 +81,8 @@ class Parts:
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     hop_reader: HopReader | None = None
     triple_retriever: TripleRetriever | None = None
+    knowledge: KnowledgeSource | None = None
+    fact_retriever: FactRetriever | None = None
     defaults: Context = DEFAULTS
 
     @classmethod
@@ -90,6 +95,8 @@ class Parts:
         answerer: object = None,
         encoder: object = None,
         triple_retriever: TripleRetriever | None = None,
+        knowledge: object = None,
+        fact_retriever: object = None,
         defaults: Context | None = None,
         **models: object,
     ) -> Parts:
@@ -124,6 +131,8 @@ class Parts:
             ),
             answerer=part(answerer, ("answer", *soft), PromptedAnswerer, chats),
             encoder=encoder_part(encoder),
+            knowledge=own_part(knowledge, ("link", "find", "subgraphs", "pages", "identity")),
+            fact_retriever=own_part(fact_retriever, ("score", "identity")),
             models={
                 role: model
                 for role, given in models.items()
@@ -299,6 +308,22 @@ class Parts:
     ) -> dict[str, Triple]:
         """Return the triples of each hop that are nearest to its subquery."""
         return await nearest_triples(triples, hops, await self.get_encoder(context), most)
+
+    def has_knowledge(self, context: Context) -> bool:
+        """Tell whether there is a knowledge graph to search."""
+        return self.knowledge is not None or context.kg is not None
+
+    async def get_knowledge(self, context: Context) -> KnowledgeSource:
+        """Return the knowledge graph; the first call opens it."""
+        if self.knowledge is not None:
+            return self.knowledge
+        return await asyncio.to_thread(graphs.knowledge_of, context)
+
+    async def get_fact_retriever(self, context: Context) -> FactRetriever:
+        """Return what scores the knowledge graph's facts."""
+        if self.fact_retriever is not None:
+            return self.fact_retriever
+        return await asyncio.to_thread(graphs.fact_retriever_of, context)
 
     async def get_retriever(self, context: Context) -> Retriever:
         """Return the retriever; the first call opens the index."""

@@ -99,6 +99,16 @@ def encoder_part(given: Any) -> Encoder | None:
     )
 
 
+def own_part(given: Any, needed: Sequence[str]) -> Any:
+    """Return an object with all that a part needs that is never wrapped."""
+    if given is not None and (missing := _missing(given, needed)):
+        raise ConfigurationError(
+            f"{type(given).__name__} cannot play this part, since it lacks {missing}: pass an "
+            "object with all that it needs (see ras_flow.parts.protocols)."
+        )
+    return given
+
+
 def _missing(given: Any, needed: Sequence[str]) -> str:
     # Of the class first: a property of the object, such as an identity, may take its weights.
     # LangChain's wrappers ask what they wrap, and some fail at that.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
@@ -29,6 +30,7 @@ from ras_flow.llms.local.shipped import is_default
 from ras_flow.llms.local.tuned import extractor_name
 from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+from ras_flow.parts.chain_ends import ChainEnds
 from ras_flow.parts.prompted import (
     KeptText,
     PromptedAnswerer,
@@ -48,6 +50,7 @@ from ras_flow.parts.protocols import (
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import Reading
 from ras_flow.settings.context import (
+    CHAIN_ENDS,
     DEMO_INDEX,
     NO_EXTRACTOR,
     Context,
@@ -57,6 +60,9 @@ from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
 
 T = TypeVar("T")
+
+FEW_FACTS = 20
+"""Facts of a knowledge graph that the embedded model reads best."""
 
 
 def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
@@ -101,7 +107,9 @@ def extractor_of(context: Context) -> Extractor:
 
 
 def answerer_of(context: Context) -> Answerer:
-    """Return the answerer: a Graph LLM, or a prompted language model (§3.3)."""
+    """Return the answerer: a Graph LLM, or a prompted language model (§3.3); or one without."""
+    if context.answerer == CHAIN_ENDS:
+        return ChainEnds()
     if graph_llm := _graph_llm(context, context.answerer):
         return GraphAnswerer(graph_llm)
     return PromptedAnswerer(_model(context, context.answerer))
@@ -133,7 +141,9 @@ def hop_reader_of(context: Context) -> HopReader:
 def reading_of_answerer(context: Context) -> Reading:
     """Return how much the answerer reads best; it is not set up for that."""
     if local := find_graph_llm(context.answerer):
-        return local.config.reading
+        return replace(local.config.reading, kg_triples=FEW_FACTS)
+    if is_default(context.answerer):
+        return Reading(kg_triples=FEW_FACTS)
     export = find_export(context.answerer)
     return Reading() if export is None else read_export(export).config.reading
 

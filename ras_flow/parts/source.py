@@ -11,7 +11,9 @@ from langgraph.store.base import BaseStore
 from ras_flow.parts.protocols import (
     Answerer,
     Extractor,
+    FactRetriever,
     HopReader,
+    KnowledgeSource,
     LanguageModel,
     Planner,
     Retriever,
@@ -105,6 +107,22 @@ class PartsSource(Protocol):
 
     async def get_model(self, role: str, context: Context) -> LanguageModel:
         """Return the language model of a role that only this system has."""
+        ...
+
+    def has_knowledge(self, context: Context) -> bool:
+        """Tell whether there is a knowledge graph to search."""
+        ...
+
+    async def get_knowledge(self, context: Context) -> KnowledgeSource:
+        """Return the knowledge graph; the first call opens it.
+
+        Raises:
+            CorpusIndexError: It is missing, corrupt, or of another version or encoder.
+        """
+        ...
+
+    async def get_fact_retriever(self, context: Context) -> FactRetriever:
+        """Return what scores the knowledge graph's facts."""
         ...
 
     async def get_reading(self, context: Context) -> Reading:

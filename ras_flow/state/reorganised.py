@@ -30,7 +30,7 @@ def reorganise_facts(
     triples: Mapping[str, Triple],
     hops: Sequence[Hop],
     roots: Collection[str],
-    form: ChainForm = ChainForm(),
+    form: ChainForm,
 ) -> Reorganised:
     """Rewrite facts of a knowledge graph as chains from a question's entities.
 

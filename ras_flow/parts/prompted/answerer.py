@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ras_flow.formats.history import format_history, regroup
+from ras_flow.formats.chain_history import rechain
+from ras_flow.formats.chains import format_chains
+from ras_flow.formats.history import QUESTION, SUBQUERY, format_history, regroup
 from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import AnswerRequest, Message, Reply
 from ras_flow.prompts import answerer as prompts
+from ras_flow.prompts import chains as chain_prompts
 from ras_flow.support.concurrency import all_or_none
 
 LONG_FORM_TOKENS = 150
 """From this limit on an answer is a text, not a phrase, and is asked for with other examples."""
 
-STOP = ("\nQuestion:", "\n[SUBQ]")
+LISTED_TOKENS = 400
+"""Tokens for an answer that is a set, at least."""
+
+STOP = ("\nQuestion:", "\n[SUBQ]", "\nEvidence Chains:")
 
 
 class PromptedAnswerer:
@@ -36,28 +42,53 @@ class PromptedAnswerer:
     async def _answer(self, request: AnswerRequest) -> Reply:
         # In a thread: a local model's first count of tokens loads its tokenizer.
         prompt, lost = await asyncio.to_thread(self._prompt, request)
-        [made] = await self.model.generate(
-            [prompt], max_new_tokens=request.max_new_tokens, stop=STOP
-        )
+        most = max(request.max_new_tokens, LISTED_TOKENS * request.listed)
+        [made] = await self.model.generate([prompt], max_new_tokens=most, stop=STOP)
         return Reply(
             made.text, made.input_tokens, made.output_tokens, lost, truncated=made.truncated
         )
 
     def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
+        grouped = request.grouped and self._is_chat and not request.listed
+        prefix = self._prefix(request, grouped=grouped)
+        space = room(self.model, prefix)
+        if request.chains is None:
+            history = format_history(
+                request.question,
+                request.chain,
+                instruction=request.instruction,
+                max_tokens=space,
+                count_tokens=self.model.count_tokens,
+                grouped=grouped,
+            )
+            return ask(prefix, history.text), history.lost_triples
+        problem = f"\n{request.problem}" if request.problem else ""
+        chains = format_chains(
+            request.chains.blocks,
+            before=_before(request),
+            after=f"{QUESTION}{request.question.strip()}{problem}",
+            max_tokens=space,
+            count_tokens=self.model.count_tokens,
+            shown=request.chains.shown,
+        )
+        return ask(prefix, chains.text), chains.lost
+
+    def _prefix(self, request: AnswerRequest, *, grouped: bool) -> list[Message]:
+        if request.listed:
+            return few_shot(*chain_prompts.listing(request.when_unknown))
         is_long = request.max_new_tokens >= LONG_FORM_TOKENS
-        grouped = request.grouped and self._is_chat
         examples = prompts.LONG_FORM_EXAMPLES if is_long else prompts.EXAMPLES
         if request.when_unknown == "say so":
             examples = [*examples, prompts.UNKNOWN_EXAMPLE]
-        if grouped:
+        if request.chains is not None:
+            examples = [(rechain(seen), answer) for seen, answer in examples]
+        elif grouped:
             examples = [(regroup(seen), answer) for seen, answer in examples]
-        prefix = few_shot(prompts.INSTRUCTIONS[request.when_unknown, is_long], examples)
-        history = format_history(
-            request.question,
-            request.chain,
-            instruction=request.instruction,
-            max_tokens=room(self.model, prefix),
-            count_tokens=self.model.count_tokens,
-            grouped=grouped,
-        )
-        return ask(prefix, history.text), history.lost_triples
+        return few_shot(prompts.INSTRUCTIONS[request.when_unknown, is_long], examples)
+
+
+def _before(request: AnswerRequest) -> str:
+    """Write what stands before the chains: the instruction, and the searches of a loop."""
+    searches = [] if request.listed else [" ".join(link.subquery.split()) for link in request.chain]
+    lines = [request.instruction.strip(), *(f"{SUBQUERY}{subquery}" for subquery in searches)]
+    return "".join(f"{line}\n" for line in lines if line)

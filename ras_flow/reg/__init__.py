@@ -1,0 +1,1 @@
+"""ReG: answers over a knowledge graph that exists (arXiv 2506.22518)."""

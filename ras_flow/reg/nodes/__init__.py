@@ -1,0 +1,1 @@
+"""ReG's own nodes."""

@@ -1,0 +1,34 @@
+"""ReG's settings: those that all systems share, and its own."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from ras_flow.settings.context import Context, History, Name, Number
+
+
+class RegContext(Context):
+    """Settings of one run of ReG.
+
+    Attributes:
+        entities: Names or ids of the entities that the question is about, in place of those that
+            are recognised in it.
+        kg_rounds: Searches at most: one that leads to no answer is made again, for twice as many
+            facts.
+        chain_length: Facts of a chain at most; None for no limit.
+        turning_chains: Whether a chain may go on against the direction of a fact.
+        literal_chains: Grow chains as algorithm 1 is printed.
+        pause_after_link: Wait for a person to approve or replace the entities.
+    """
+
+    model_roles: ClassVar[tuple[str, ...]] = ("answerer",)
+
+    entities: Annotated[tuple[Name, ...], Field(max_length=100)] = ()
+    kg_rounds: Annotated[Number, Field(le=10)] = 1
+    chain_length: Number | None = None
+    turning_chains: bool = False
+    literal_chains: bool = False
+    history: History = "chains"
+    pause_after_link: bool = False
