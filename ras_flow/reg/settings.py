@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ras_flow.settings.context import Context, History, Name, Number
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
 
 
 class RegContext(Context):
@@ -25,7 +29,7 @@ class RegContext(Context):
 
     model_roles: ClassVar[tuple[str, ...]] = ("answerer",)
 
-    entities: Annotated[tuple[Name, ...], Field(max_length=100)] = ()
+    entities: Annotated[list[Name], BeforeValidator(_listed), Field(max_length=100)] = []
     kg_rounds: Annotated[Number, Field(le=10)] = 1
     chain_length: Number | None = None
     turning_chains: bool = False

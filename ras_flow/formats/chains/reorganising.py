@@ -18,6 +18,8 @@ class Reorganised:
         facts: The triples that chains hold by position.
         groups: The chains that are read together, the best groups first.
         rest: Triples that are in no chain; those of one subject and relation are one.
+        met: The groups with all beginnings of longer chains.
+        level: The mean score of a triple.
         shown: Returns what stands for an entity.
     """
 
@@ -25,6 +27,7 @@ class Reorganised:
     groups: Sequence[Group]
     rest: Sequence[Chain]
     met: Sequence[Group]
+    level: float = 0.0
     shown: Callable[[str], str] = str
 
     @property
@@ -34,9 +37,17 @@ class Reorganised:
 
     @property
     def ends(self) -> list[str]:
-        """What the best chain leads to; the best is of those that join the most entities."""
+        """What the best chain leads to: of those that join the most entities.
+
+        A chain is worth what its triples' scores are above the mean: a further one has to add.
+        """
         roots = set[str]().union(*(group.roots for group in self.met))
-        for group in sorted(self.met, key=lambda group: -len(group.roots)):
+
+        def worth(group: Group) -> tuple[int, float]:
+            gains = [(chain.score - self.level) * len(chain.steps) for chain in group.chains]
+            return len(group.roots), max(gains)
+
+        for group in sorted(self.met, key=worth, reverse=True):
             if found := [end for end in group.targets if end not in roots and self._named(end)]:
                 return found
         return []
@@ -84,4 +95,5 @@ def reorganise(
     )
     rest = merge_answers(leftovers(facts, chains, scores=scores))
     met = merge_entities(merge_answers(chains))
-    return Reorganised(facts, merge(chains), rest, met, shown)
+    level = sum(scores) / len(scores) if scores else 0.0
+    return Reorganised(facts, merge(chains), rest, met, level, shown)
