@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import lru_cache
 from pathlib import Path
 
+from ras_flow.documents.index_folders import MANIFEST
 from ras_flow.errors import ConfigurationError
 from ras_flow.parts.named import encoder_of
 from ras_flow.parts.protocols import FactRetriever, KnowledgeSource, SentenceEncoder
@@ -19,10 +21,12 @@ def knowledge_of(context: Context) -> KnowledgeSource:
             "There is no knowledge graph to answer from. Set `kg` to a folder that `ras-flow kg "
             'build` made (or "demo", to try the demo graph).'
         )
-    from ras_flow.demo.kg import demo_kg  # noqa: PLC0415
-    from ras_flow.kg.manifest import MANIFEST  # noqa: PLC0415
+    if context.kg == DEMO_INDEX:
+        from ras_flow.demo.kg import demo_kg  # noqa: PLC0415
 
-    path = demo_kg() if context.kg == DEMO_INDEX else path_named(context.kg)
+        path = asyncio.run(demo_kg())
+    else:
+        path = path_named(context.kg)
     described = path / MANIFEST if path.is_dir() else path
     changed = described.stat().st_mtime_ns if described.exists() else 0
     return _opened(path, changed, encoder_of(context))
