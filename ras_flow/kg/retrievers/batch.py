@@ -114,7 +114,7 @@ def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, 
         ]
     )
     without = int(len(rows) > 0 and rows[0] == -1)
-    batch = {
+    given = {
         "questions": vectors[[item.question for item in items]],
         "texts": vectors[rows[without:]],
         "nodes": nodes + 1 - without,
@@ -126,10 +126,15 @@ def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, 
         "of": np.repeat(np.arange(len(items)), [len(graph.triples) for graph in graphs]),
         "node_of": np.repeat(np.arange(len(items)), sizes),
     }
+    batch: dict[str, Any] = {
+        "given": {
+            name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in given.items()
+        }
+    }
     labels = [item.labels for item in items if item.labels is not None]
     if labels:
-        batch["labels"] = np.concatenate(labels)
-    return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in batch.items()}
+        batch["labels"] = torch.from_numpy(np.concatenate(labels))
+    return batch
 
 
 def _distinct(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms.local.weights import hash_text
+from ras_flow.llms.local.weights import SMOLLM2, hash_text
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum, first_wrong, let_all_read
@@ -22,20 +22,23 @@ NAME = "retriever.json"
 WEIGHTS = "model.safetensors"
 FORMAT = 1
 
-Kind = Literal["triple", "entity", "path"]
-_MODELS = {"triple": "TripleModel", "entity": "EntityModel", "path": "PathModel"}
+Kind = Literal["triple", "entity", "path", "lm"]
+_MODELS = {"triple": "TripleModel", "entity": "EntityModel", "path": "PathModel", "lm": "LmModel"}
 
 
 class ModelSettings(Settings):
     """What a retriever is made of.
 
     Attributes:
-        kind: What it scores: triples, entities, or paths of relations.
+        kind: What it scores: triples, entities, or paths of relations; with ``lm`` a language
+            model writes the paths.
         encoder: The sentence encoder, which is not trained: a folder, or a name.
         rounds: Rounds of the distance encoding: steps that it sees from the question's entities.
         layers: Convolutions of an entity retriever.
         entity_text: Read the names of entities; without them no entity has to be embedded, which
             is what takes the time in large graphs.
+        base: The language model: a folder, or a name.
+        rank: Of its adapter.
     """
 
     kind: Kind = "triple"
@@ -44,15 +47,19 @@ class ModelSettings(Settings):
     rounds: NonNegative[int] = 2
     layers: Positive[int] = 3
     entity_text: bool = True
+    base: str = SMOLLM2
+    rank: Positive[int] = 8
 
     def build(self, dimension: int, **more: Any) -> nn.Module:
         """Make the model, with new weights."""
         require("torch", extra="local")
-        made = {"hidden": self.hidden}
-        if self.kind != "path":
-            made |= {"rounds": self.rounds, "entity_text": self.entity_text}
-        if self.kind == "entity":
-            made["layers"] = self.layers
+        takes = {
+            "triple": ("hidden", "rounds", "entity_text"),
+            "entity": ("hidden", "rounds", "entity_text", "layers"),
+            "path": ("hidden",),
+            "lm": ("base", "rank"),
+        }
+        made = {name: getattr(self, name) for name in takes[self.kind]}
         home = import_module(f"ras_flow.kg.retrievers.{self.kind}")
         model: nn.Module = getattr(home, _MODELS[self.kind])(dimension, **made, **more)
         return model

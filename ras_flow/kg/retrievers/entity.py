@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 from torch_geometric.nn import PNAConv
@@ -51,26 +49,16 @@ class EntityModel(nn.Module):
         self.head = nn.Sequential(nn.Linear(3 * hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1))
 
     def forward(
-        self,
-        questions: torch.Tensor,
-        texts: torch.Tensor,
-        nodes: torch.Tensor,
-        relations: torch.Tensor,
-        places: torch.Tensor,
-        heads: torch.Tensor,
-        kinds: torch.Tensor,
-        tails: torch.Tensor,
-        of: torch.Tensor,
-        node_of: torch.Tensor,
-        labels: torch.Tensor | None = None,
-    ) -> dict[str, Any]:
+        self, given: dict[str, torch.Tensor], labels: torch.Tensor | None = None
+    ) -> dict[str, torch.Tensor]:
         """Score triples; with labels also return the mean loss over entities."""
-        asked = self.question(questions)[node_of]
-        first = self.place(places) + asked
+        heads, tails = given["heads"], given["tails"]
+        asked = self.question(given["questions"])[given["node_of"]]
+        first = self.place(given["places"]) + asked
         if self.entity_text:
-            first = first + self.text(torch.cat([self.nameless, texts]))[nodes]
+            first = first + self.text(torch.cat([self.nameless, given["texts"]]))[given["nodes"]]
         edges = torch.stack([torch.cat([heads, tails]), torch.cat([tails, heads])])
-        kind = self.relation(relations)[kinds]
+        kind = self.relation(given["relations"])[given["kinds"]]
         kind = torch.cat([kind, kind + self.backwards])
         state = first
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):

@@ -6,6 +6,7 @@ relation's code is 1 + 2 · its number, one more if facts are crossed from tail 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,6 @@ def score_facts(
 
     ``relations`` are the vectors of the graph's relations.
     """
-    scores = np.zeros(len(graph), dtype=np.float32)
     with torch.inference_mode():
         codes = model.codes(relations)
         first = torch.tanh(model.question(question.unsqueeze(0)))
@@ -117,11 +117,13 @@ def score_facts(
         for hop in range(HOPS + 1):
             grown: list[tuple[float, int, int]] = []
             for at, (chance, state, near, _) in enumerate(beam):
-                options = options_at(graph, near) if hop < HOPS else np.array([STOP])
+                options = options_at(graph, near)
                 logits = model.logits(first, state, codes[options].unsqueeze(0))[0]
                 gains = logits.log_softmax(0).tolist()
                 grown += [
-                    (chance + gain, at, int(c)) for gain, c in zip(gains, options, strict=True)
+                    (chance + gain, at, int(code))
+                    for gain, code in zip(gains, options, strict=True)
+                    if hop < HOPS or code == STOP
                 ]
             grown = sorted(grown, reverse=True)[:BEAM]
             ended += [(chance, beam[at][3]) for chance, at, code in grown if code == STOP]
@@ -135,7 +137,15 @@ def score_facts(
                 for chance, at, code in grown
                 if code != STOP
             ]
-    for chance, path in sorted(ended)[-BEAM:]:
+    return mark(graph, sorted(ended)[-BEAM:])
+
+
+def mark(
+    graph: Subgraph, paths: Iterable[tuple[float, tuple[int, ...]]]
+) -> npt.NDArray[np.float32]:
+    """Return for each triple the probability of the likeliest path that it is on."""
+    scores = np.zeros(len(graph), dtype=np.float32)
+    for chance, path in paths:
         for triple in _on_the_way(graph, path):
             scores[triple] = max(scores[triple], np.exp(chance))
     return scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.kg.retrievers.batch import Item, Placed, Texts, place, stack
 from ras_flow.kg.retrievers.checkpoint import load
 from ras_flow.kg.subgraph import Subgraph
+from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import SentenceEncoder
 
@@ -24,7 +26,9 @@ class TrainedRetriever:
     def __init__(self, folder: Path, encoder: SentenceEncoder) -> None:
         self.manifest, model = load(folder)
         self._model: Any = model
-        if not same_encoder(self.manifest.encoder, encoder.identity):
+        if self.manifest.model.kind != "lm" and not same_encoder(
+            self.manifest.encoder, encoder.identity
+        ):
             raise ConfigurationError(
                 f"The retriever in {str(folder)!r} was trained with the sentence encoder "
                 f"{self.manifest.encoder!r}; this run has {encoder.identity!r}. Name that encoder, "
@@ -38,6 +42,9 @@ class TrainedRetriever:
     ) -> list[npt.NDArray[np.float32]]:
         """Score facts, each question alone."""
         texts, settings = Texts(), self.manifest.model
+        if settings.kind == "lm":
+            asked = zip(questions, subgraphs, strict=True)
+            return [await run_in_lane(partial(self._model.score_facts, *one)) for one in asked]
         rows = [texts.add(question) for question in questions]
         placed = [
             await asyncio.to_thread(

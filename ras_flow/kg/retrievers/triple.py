@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -34,27 +32,17 @@ class TripleModel(nn.Module):
         self.out = nn.Linear(hidden, 1)
 
     def forward(
-        self,
-        questions: torch.Tensor,
-        texts: torch.Tensor,
-        nodes: torch.Tensor,
-        relations: torch.Tensor,
-        places: torch.Tensor,
-        heads: torch.Tensor,
-        kinds: torch.Tensor,
-        tails: torch.Tensor,
-        of: torch.Tensor,
-        node_of: torch.Tensor,
-        labels: torch.Tensor | None = None,
-    ) -> dict[str, Any]:
+        self, given: dict[str, torch.Tensor], labels: torch.Tensor | None = None
+    ) -> dict[str, torch.Tensor]:
         """Score triples; with labels also return the mean loss. See :func:`.batch.stack`."""
-        head, tail = self.head_place(places), self.tail_place(places)
+        head, tail = self.head_place(given["places"]), self.tail_place(given["places"])
         if self.entity_text:
-            named = torch.cat([self.nameless, texts])
-            head = head + self.head_text(named)[nodes]
-            tail = tail + self.tail_text(named)[nodes]
-        hidden = head[heads] + tail[tails]
-        hidden = hidden + self.relation(relations)[kinds] + self.question(questions)[of]
+            named = torch.cat([self.nameless, given["texts"]])
+            head = head + self.head_text(named)[given["nodes"]]
+            tail = tail + self.tail_text(named)[given["nodes"]]
+        hidden = head[given["heads"]] + tail[given["tails"]]
+        hidden = hidden + self.relation(given["relations"])[given["kinds"]]
+        hidden = hidden + self.question(given["questions"])[given["of"]]
         logits = self.out(torch.relu(hidden)).squeeze(-1)
         if labels is None:
             return {"scores": logits}

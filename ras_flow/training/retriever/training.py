@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ras_flow.kg.retrievers import checkpoint
-from ras_flow.kg.retrievers.batch import Item, Texts, stack
-from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require
@@ -24,9 +18,9 @@ from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.processes import examples_a_step, own_gpu
 from ras_flow.training.retriever.config import TrainingConfig
-from ras_flow.training.retriever.data import Example, make_items, read_cards, read_examples
+from ras_flow.training.retriever.data import Example, read_cards, read_examples
 from ras_flow.training.retriever.measuring import recall_at
-from ras_flow.training.retriever.paths import PathItem, make_path_items, stack_paths
+from ras_flow.training.retriever.tasks import Task, make_task
 from ras_flow.training.run import Logger, Progress, claim, finish, own_run
 from ras_flow.training.trainer import make_trainer, train_on
 
@@ -68,41 +62,27 @@ def _train(
     dev = read_examples(config.data, data, "dev", most=watch.questions)
     cards = read_cards(config.data, data)
     log(f"{len(train)} questions for training, {len(dev)} for watching it")
-    texts = Texts()
-    by_path = config.model.kind == "path"
     parts = {"train": train, "dev": dev}
-    items: dict[str, Sequence[Any]] = {
-        part: make_path_items(some, texts) if by_path else make_items(some, config.model, texts)
-        for part, some in parts.items()
-    }
     claim(
         run,
         config,
         {part: (one.record for one in some) for part, some in parts.items()},
         encoder=encoder.identity,
     )
-    vectors = _vectors(run, encoder, list(texts.rows), log)
-    require("transformers", extra="local").set_seed(settings.seed)
-    more = {"degrees": _degrees(items["train"])} if config.model.kind == "entity" else {}
-    model = config.model.build(encoder.dimension, **more)
-    collate = partial(stack_paths if by_path else stack, vectors=vectors)
-    order = LengthGrouped(
-        [item.size for item in items["train"]],
-        examples_a_step(settings),
-        settings.seed,
-    )
+    task = make_task(config, run, train, dev, encoder, log)
+    order = LengthGrouped(task.sizes, examples_a_step(settings), settings.seed)
     trainer = make_trainer(
         run,
         settings,
-        model,
+        task.model,
         order,
-        items["train"],
-        items["dev"],
-        collate,
+        task.train,
+        task.dev,
+        task.collate,
         every=watch.every,
         deadline=deadline,
         patience=watch.patience,
-        kind=_kind(run, dev, items["dev"], collate, watch.top, vectors),
+        kind=_kind(run, dev, task, watch.top),
         log=log,
         load_best_model_at_end=bool(dev),
         metric_for_best_model="eval_recall" if dev else None,
@@ -130,46 +110,16 @@ def _train(
             run,
             output,
             lambda folder: checkpoint.save(
-                folder, model, config.model, encoder.identity, encoder.dimension, trained
+                folder, task.model, config.model, encoder.identity, encoder.dimension, trained
             ),
         )
     return Progress(finished, state.global_step, state.max_steps)
 
 
-def _vectors(
-    run: Path, encoder: SentenceEncoder, texts: list[str], log: Logger
-) -> npt.NDArray[np.float32]:
-    """Embed texts, once a run."""
-    kept = run / "vectors.npy"
-    if kept.is_file():
-        found: npt.NDArray[np.float32] = np.load(kept)
-        if found.shape == (len(texts), encoder.dimension):
-            return found
-    log(f"embedding {len(texts)} texts")
-    found = asyncio.run(encoder.encode(texts))
-    scratch = run / "unfinished.npy"
-    np.save(scratch, found)
-    os.replace(scratch, kept)
-    return found
-
-
-def _kind(
-    run: Path,
-    examples: Sequence[Example],
-    items: Sequence[Any],
-    collate: Callable[[Sequence[Any]], dict[str, Any]],
-    top: int,
-    vectors: npt.NDArray[np.float32],
-) -> Any:
+def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
     """Return a Trainer that measures loss and recall question by question."""
     torch = require("torch", extra="local")
     base: Any = require("transformers", extra="local").Trainer
-
-    def facts_by_path(model: Any, item: PathItem, graph: Subgraph) -> Any:
-        from ras_flow.kg.retrievers.path import score_facts  # noqa: PLC0415
-
-        asked, relations = vectors[item.question], vectors[item.relations]
-        return score_facts(model, torch.from_numpy(asked), torch.from_numpy(relations), graph)
 
     class RetrieverTrainer(base):  # type: ignore[misc]
         control: Any
@@ -179,14 +129,10 @@ def _kind(
             self.model.eval()
             losses, recalls = [], []
             with torch.inference_mode():
-                for example, item in zip(examples, items, strict=True):
-                    made = self.model(**self._prepare_inputs(collate([item])))
+                for example, item in zip(examples, task.dev, strict=True):
+                    made = self.model(**self._prepare_inputs(task.collate([item])))
                     losses.append(float(made["loss"]))
-                    if isinstance(item, PathItem):
-                        scores = facts_by_path(self.model, item, example.graph)
-                    else:
-                        scores = made["scores"].cpu().numpy()
-                    recalls.append(recall_at(top, scores, example))
+                    recalls.append(recall_at(top, task.score(item, example, made), example))
             metrics = {
                 "eval_loss": float(np.mean(losses)),
                 "eval_recall": float(np.mean(recalls)),
@@ -203,18 +149,3 @@ def _kind(
             self._load_from_checkpoint(str(run / f"checkpoint-{self.state.best_global_step}"))
 
     return RetrieverTrainer
-
-
-def _degrees(items: Sequence[Item]) -> Any:
-    """Return how many nodes have each degree, messages going both ways."""
-    torch = require("torch", extra="local")
-    graphs = {id(item.graph): item.graph for item in items}.values()
-    counts = np.bincount(
-        np.concatenate(
-            [
-                np.bincount(graph.triples[:, [0, 2]].ravel(), minlength=len(graph.entities))
-                for graph in graphs
-            ]
-        )
-    )
-    return torch.from_numpy(counts)

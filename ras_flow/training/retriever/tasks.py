@@ -1,0 +1,149 @@
+"""What differs between retrievers as they are trained: model, examples as numbers, and scores."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ras_flow.kg.retrievers.batch import Item, Texts, stack
+from ras_flow.parts.protocols import SentenceEncoder
+from ras_flow.support.extras import require
+from ras_flow.training.retriever.config import TrainingConfig
+from ras_flow.training.retriever.data import Example, make_items
+from ras_flow.training.retriever.paths import make_path_items, stack_paths
+from ras_flow.training.run import Logger
+from ras_flow.training.triples.encoding import IGNORED, batches_of
+
+Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A training.
+
+    Attributes:
+        train: What a step draws from, with its sizes.
+        dev: One for each example that is watched.
+        collate: Puts some together, as the keyword arguments of the model.
+        score: Scores an example's facts, given what the model returned for it.
+    """
+
+    model: Any
+    train: Sequence[Any]
+    sizes: Sequence[int]
+    dev: Sequence[Any]
+    collate: Callable[[Sequence[Any]], dict[str, Any]]
+    score: Callable[[Any, Example, dict[str, Any]], Scores]
+
+
+def make_task(
+    config: TrainingConfig,
+    run: Path,
+    train: Sequence[Example],
+    dev: Sequence[Example],
+    encoder: SentenceEncoder,
+    log: Logger,
+) -> Task:
+    """Make the task of a kind of retriever; the seed decides its new weights."""
+    seed, kind = config.optimizer.seed, config.model.kind
+    if kind == "lm":
+        return _lm_task(config, train, dev)
+    texts = Texts()
+    some: list[Sequence[Any]] = [
+        make_path_items(part, texts) if kind == "path" else make_items(part, config.model, texts)
+        for part in (train, dev)
+    ]
+    vectors = _vectors(run, encoder, list(texts.rows), log)
+    require("transformers", extra="local").set_seed(seed)
+    more = {"degrees": _degrees(some[0])} if kind == "entity" else {}
+    model: Any = config.model.build(encoder.dimension, **more)
+    sizes = [item.size for item in some[0]]
+    if kind != "path":
+        return Task(
+            model,
+            some[0],
+            sizes,
+            some[1],
+            partial(stack, vectors=vectors),
+            lambda item, example, made: made["scores"].cpu().numpy(),
+        )
+    from ras_flow.kg.retrievers.path import score_facts  # noqa: PLC0415
+
+    tensor = require("torch", extra="local").from_numpy(vectors)
+
+    def score(item: Any, example: Example, made: dict[str, Any]) -> Scores:
+        asked, relations = tensor[item.question], tensor[item.relations]
+        return score_facts(model, asked, relations, example.graph)
+
+    return Task(model, some[0], sizes, some[1], partial(stack_paths, vectors=vectors), score)
+
+
+def _lm_task(config: TrainingConfig, train: Sequence[Example], dev: Sequence[Example]) -> Task:
+    """Make the task of a language model: a text for each path of a training question."""
+    require("transformers", extra="local").set_seed(config.optimizer.seed)
+    model: Any = config.model.build(0)
+    tokenizer = model.tokenizer
+    tokenizer.padding_side = "left"
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+
+    def texts(example: Example) -> list[dict[str, list[int]]]:
+        record = example.record
+        asked = model.prompt(record["question"], record["entities"])
+        made = []
+        for path in record["paths"]:
+            lines = [token for relation in path for token in model.tokens(*relation)]
+            target = [*lines, tokenizer.eos_token_id]
+            labels = [IGNORED] * len(asked) + target
+            made.append({"input_ids": asked + target, "labels": labels})
+        return made
+
+    items = [text for example in train for text in texts(example)]
+    watched = [texts(example)[0] for example in dev]
+    return Task(
+        model,
+        items,
+        [len(item["input_ids"]) for item in items],
+        watched,
+        batches_of(tokenizer, model.lm, "causal"),
+        lambda item, example, made: model.score_facts(example.record["question"], example.graph),
+    )
+
+
+def _vectors(
+    run: Path, encoder: SentenceEncoder, texts: list[str], log: Logger
+) -> npt.NDArray[np.float32]:
+    """Embed texts, once a run."""
+    kept = run / "vectors.npy"
+    if kept.is_file():
+        found: npt.NDArray[np.float32] = np.load(kept)
+        if found.shape == (len(texts), encoder.dimension):
+            return found
+    log(f"embedding {len(texts)} texts")
+    found = asyncio.run(encoder.encode(texts))
+    scratch = run / "unfinished.npy"
+    np.save(scratch, found)
+    os.replace(scratch, kept)
+    return found
+
+
+def _degrees(items: Sequence[Item]) -> Any:
+    """Return how many nodes have each degree, messages going both ways."""
+    torch = require("torch", extra="local")
+    graphs = {id(item.graph): item.graph for item in items}.values()
+    counts = np.bincount(
+        np.concatenate(
+            [
+                np.bincount(graph.triples[:, [0, 2]].ravel(), minlength=len(graph.entities))
+                for graph in graphs
+            ]
+        )
+    )
+    return torch.from_numpy(counts)
