@@ -49,8 +49,9 @@ class LmModel(nn.Module):
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:
-        """Put weights into the adapter."""
-        return require("peft", extra="local").set_peft_model_state_dict(self.lm, state_dict)
+        """Put weights into the adapter; those of the base are not missing."""
+        peft = require("peft", extra="local")
+        return peft.set_peft_model_state_dict(self.lm, state_dict)._replace(missing_keys=[])
 
     def prompt(self, question: str, entities: Sequence[str]) -> list[int]:
         """Return the tokens that ask for a path."""

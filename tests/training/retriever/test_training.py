@@ -23,6 +23,7 @@ from ras_flow.testing import HashEncoder
 from ras_flow.training.retriever.config import TrainingConfig
 from ras_flow.training.retriever.supervise import supervise
 from ras_flow.training.retriever.training import train_retriever
+from tests.graph_llm.tiny import save_base
 
 names = st.sampled_from(["a", "b", "c", "d", "m.0x", "m.0y"])
 graphs = st.lists(st.tuples(names, st.sampled_from("xyz"), names), min_size=1, max_size=12)
@@ -122,11 +123,16 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def config(kind: str) -> TrainingConfig:
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_base(tmp_path_factory.mktemp("base"))
+
+
+def config(kind: str, base: Path) -> TrainingConfig:
     return TrainingConfig.model_validate(
         {
             "data": {"sets": ["labels"]},
-            "model": {"kind": kind, "hidden": 16, "layers": 2},
+            "model": {"kind": kind, "hidden": 16, "layers": 2, "base": str(base), "rank": 4},
             "optimizer": {"batch_size": 3, "epochs": 12.0, "learning_rate": 0.01},
             "watch": {"every": 4, "top": 3},
         },
@@ -134,18 +140,18 @@ def config(kind: str) -> TrainingConfig:
     )
 
 
-@pytest.mark.parametrize("kind", ["triple", "entity", "path"])
+@pytest.mark.parametrize("kind", ["triple", "entity", "path", "lm"])
 def test_stopped_and_resumed_is_the_same_as_unbroken(
-    labels: Path, tmp_path: Path, kind: str
+    labels: Path, base: Path, tmp_path: Path, kind: str
 ) -> None:
     encoder, stops = HashEncoder(16), 0
     while not train_retriever(
-        config(kind), tmp_path / "broken", data=labels, seconds=0.0 if stops < 2 else None,
+        config(kind, base), tmp_path / "broken", data=labels, seconds=0.0 if stops < 2 else None,
         encoder=encoder,
     ).finished:  # fmt: skip
         stops += 1
     assert stops == 2
-    train_retriever(config(kind), tmp_path / "whole", data=labels, encoder=encoder)
+    train_retriever(config(kind, base), tmp_path / "whole", data=labels, encoder=encoder)
     one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("broken", "whole"))
     assert all(torch.equal(one[name], other[name]) for name in one)
 
@@ -154,11 +160,12 @@ def test_stopped_and_resumed_is_the_same_as_unbroken(
     graph = Subgraph.of([(s, p, o) for s, p, o in facts], ["Ada"])
     [scores] = asyncio.run(retriever.score(["What does the spouse of Ada do?"], [graph]))
     assert scores.shape == (len(graph),)
-    if kind != "entity":
+    if kind in ("triple", "path"):
         assert graph.fact(int(scores.argmax()))[1] in ("spouse", "job")
 
-    with pytest.raises(ConfigurationError, match="sentence encoder"):
-        open_retriever(f"local:{tmp_path / 'whole'}", HashEncoderOfOthers())
+    if kind != "lm":
+        with pytest.raises(ConfigurationError, match="sentence encoder"):
+            open_retriever(f"local:{tmp_path / 'whole'}", HashEncoderOfOthers())
     weights = tmp_path / "whole" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-8] + b"\0" * 8)
     with pytest.raises(ConfigurationError, match=r"model.safetensors is damaged"):
