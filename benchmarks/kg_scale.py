@@ -51,7 +51,7 @@ def memory(name: str) -> float:
 
 def build(folder: Path, facts: Path) -> None:
     """Build the graph and print the figures."""
-    from ras_flow.kg.build import build_kg  # noqa: PLC0415
+    from ras_flow.kg.build import build_kg
 
     start = time.perf_counter()
     graph = asyncio.run(build_kg(folder, [facts]))
@@ -70,8 +70,8 @@ def build(folder: Path, facts: Path) -> None:
 
 def search(folder: Path) -> None:
     """Open the graph, ask it, and print the figures."""
-    from ras_flow.kg.linking import link  # noqa: PLC0415
-    from ras_flow.kg.store import KnowledgeGraph  # noqa: PLC0415
+    from ras_flow.kg.linking import link
+    from ras_flow.kg.store import KnowledgeGraph
 
     before, start = memory("RssAnon"), time.perf_counter()
     graph = KnowledgeGraph.open(folder)
@@ -94,9 +94,8 @@ def search(folder: Path) -> None:
             start = time.perf_counter()
             call()
             times.append(1000 * (time.perf_counter() - start))
-        print(
-            f"| {name}: first, median, worst | {times[0]:.1f}, {np.median(times):.1f}, {max(times):.1f} ms |"
-        )
+        figures = f"{times[0]:.1f}, {np.median(times):.1f}, {max(times):.1f} ms"
+        print(f"| {name}: first, median, worst | {figures} |")
     print(f"| anonymous memory after all that | {memory('RssAnon') - before:,.0f} MB |")
 
 

@@ -16,6 +16,7 @@ from ras_flow.cli.data import app as data_app
 from ras_flow.cli.evaluate import app as eval_app
 from ras_flow.cli.export import export
 from ras_flow.cli.index import app as index_app
+from ras_flow.cli.kg import app as kg_app
 from ras_flow.cli.output import INTERRUPTED, tell_interrupted
 from ras_flow.cli.runs import app as runs_app
 from ras_flow.cli.search import search
@@ -35,6 +36,7 @@ app.command()(ask)
 app.add_typer(runs_app, name="runs")
 app.add_typer(index_app, name="index", rich_help_panel=_DOCUMENTS)
 app.command(rich_help_panel=_DOCUMENTS)(search)
+app.add_typer(kg_app, name="kg", rich_help_panel=_DOCUMENTS)
 app.add_typer(triples_app, name="triples", rich_help_panel=_DOCUMENTS)
 app.add_typer(eval_app, name="eval", rich_help_panel=_MODELS)
 app.add_typer(data_app, name="data", rich_help_panel=_MODELS)

@@ -35,9 +35,9 @@ from ras_flow.kg.names import (
     is_literal,
     is_nameless,
     make_unique,
-    relation_text,
 )
 from ras_flow.kg.read import Faults, Row, read_labels, read_triples
+from ras_flow.kg.retrievers.batch import relation_text
 from ras_flow.kg.store import LITERAL, NAMED, KnowledgeGraph
 from ras_flow.kg.texts import write_texts
 from ras_flow.parts.protocols import SentenceEncoder

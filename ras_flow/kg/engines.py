@@ -194,9 +194,9 @@ class SparqlGraph:
             "{ ?e ?p ?o } UNION { ?s ?p ?e } } GROUP BY ?e"
         )
         degrees = {row["e"][1]: int(row["n"][1]) for row in rows if "e" in row}
-        names = self._named(ids)
-        nodes = [Node(id, names[id], degrees.get(id, 0), score, "name") for id in ids]
-        return sorted(nodes, key=lambda node: (-node.degree, node.id))
+        ranked = sorted(ids, key=lambda id: (-degrees.get(id, 0), id))
+        names = self._named(ranked)
+        return [Node(id, names[id], degrees.get(id, 0), score, "name") for id in ranked]
 
     def named_all(
         self, names: Sequence[str], question: npt.NDArray[np.float32] | None = None

@@ -20,7 +20,6 @@ NAMELESS = "·"
 
 _NAMELESS_ID = re.compile(r"_:.*|(?:.*/)?[mg]\.[0-9a-z_]+", re.DOTALL)
 _LONGEST_SUFFIX = 100
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def is_nameless(key: str) -> bool:
@@ -53,11 +52,6 @@ def clean_name(text: str) -> str:
     # The cut in front: a literal may be a whole book.
     cleaned = clean_field(scrub(text[: 4 * MAX_FIELD]))
     return cleaned if len(cleaned) <= MAX_FIELD else cleaned[: MAX_FIELD - 1].rstrip() + "…"
-
-
-def relation_text(name: str) -> str:
-    """Return a relation as words for an encoder: ``film.directed_by`` as "film directed by"."""
-    return _CAMEL.sub(" ", re.sub(r"[._/:]+", " ", name)).strip().lower() or name
 
 
 def form_hash(form: str) -> bytes:

@@ -1,0 +1,33 @@
+"""ras-flow kg."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.command import Done, ras_flow
+from tests.kg.test_store import write
+
+FACTS = "Ada\tborn in\tLondon\nLondon\tin\tEngland\nBob\tborn in\tLondon\n"
+
+
+def kg(*arguments: object) -> Done:
+    """Run a command that succeeds."""
+    done = ras_flow("kg", *map(str, arguments))
+    assert done.code == 0, done.err
+    return done
+
+
+def test_a_graph_is_built_and_looked_into(tmp_path: Path) -> None:
+    graph, facts = tmp_path / "kg", write(tmp_path / "facts.tsv", FACTS + "broken\n")
+    refused = ras_flow("kg", "build", str(graph), str(facts), "--embed", "none")
+    assert refused.code == 1 and "facts.tsv:4: " in refused.err and not graph.exists()
+    built = kg("build", graph, facts, "--embed", "none", "--skip")
+    assert "3 triples, 4 nodes" in built.out and "left out: 1" in built.err
+    assert "born in: 2" in kg("info", graph, "--verify").out
+    [entity] = json.loads(kg("link", graph, "Where is ada from?", "--json").out)
+    assert (entity["id"], entity["by"]) == ("Ada", "name")
+    assert kg("facts", graph, "London").out.splitlines()[0] == "London | in | England"
+    assert kg("paths", graph, "Ada", "England").out == ("Ada -[born in]-> London -[in]-> England\n")
+    unknown = ras_flow("kg", "facts", str(graph), "Lodnon")
+    assert unknown.code == 1 and "London" in unknown.err
