@@ -55,6 +55,19 @@ def test_a_question_after_precompute_makes_no_extractor_call(model: Model, index
     assert json.loads(again.out)["known"] == 4 and model.count("extractor") == 4
 
 
+def test_an_index_of_triples_is_made_and_verified(model: Model, index: Path) -> None:
+    made = [*command(model, index), "--json"]
+    made[1] = "index"
+    first = json.loads(ras_flow(*made).out)
+    assert first["indexed"] | {"gone": 0} == first["indexed"] and first["indexed"]["new"] == 6
+    info = ras_flow("index", "info", str(index), "--json")
+    [held] = json.loads(info.out)["propositions"]
+    assert (held["passages"], held["propositions"]) == (4, 6) and "test" in held["extractor"]
+    [vectors] = index.glob("triples/*/gen-*/vectors.npy")
+    vectors.write_bytes(vectors.read_bytes()[:-1] + b"?")
+    assert "altered" in ras_flow("index", "info", str(index), "--verify").err
+
+
 def test_stats_export_and_clear(model: Model, index: Path, tmp_path: Path) -> None:
     assert ras_flow("triples", "stats").out == "No triples are kept yet.\n"
     ras_flow(*command(model, index))

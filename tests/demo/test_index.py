@@ -10,10 +10,14 @@ import pytest
 
 from ras_flow import Context
 from ras_flow.demo import passages
-from ras_flow.demo.index import demo_index
+from ras_flow.demo.index import demo_index, demo_propositions
+from ras_flow.demo.triples import DemoExtractor, shipped
 from ras_flow.errors import IndexCorruptError
 from ras_flow.indexes import CorpusIndex
-from ras_flow.parts.named import retriever_of
+from ras_flow.indexes.propositions.retriever import open_propositions
+from ras_flow.parts import Extraction, TripleQuery
+from ras_flow.parts.named import extractor_of, retriever_of
+from ras_flow.state.schema import make_passage
 from tests.indexes.helpers import WordEncoder
 
 
@@ -65,3 +69,35 @@ async def test_a_cache_that_was_cleaned_is_filled_again_while_the_index_is_in_us
         retriever = await asyncio.to_thread(retriever_of, context)
         assert (await retriever.retrieve(["Marie Curie"], 1))[0]
         shutil.rmtree(tmp_path / "cache")
+
+
+@pytest.fixture(scope="module")
+def identity() -> str:
+    """Name the shipped extractor, before the cache with its weights is out of sight."""
+    return extractor_of(Context()).identity
+
+
+async def test_its_triples_ship_so_that_nothing_is_extracted(identity: str) -> None:
+    extractor = DemoExtractor(Refusing(identity))
+    path = await demo_index(None)
+    index = CorpusIndex.open(path)
+    assert set(index.ids()) == shipped(identity).keys(), "renew demo/triples.jsonl"
+    made = await extractor.extract(index.passages[:9])
+    assert sum(len(one.triples) for one in made) > 9 and not any(one.calls for one in made)
+    with pytest.raises(AssertionError):
+        await extractor.extract([make_passage("Another", "text")])
+    encoder = WordEncoder(dimension=64)
+    await demo_propositions(path, identity, encoder)
+    opened = open_propositions(path, identity, encoder)
+    found = await opened.find([TripleQuery("Nosferatu directed by")], 1)
+    assert found.triples[0].triple["object"] == "F. W. Murnau" and not found.warnings
+
+
+class Refusing:
+    batch_size = 1
+
+    def __init__(self, identity: str) -> None:
+        self.identity = identity
+
+    async def extract(self, passages: object) -> list[Extraction]:
+        raise AssertionError("nothing is to be extracted")
