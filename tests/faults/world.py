@@ -58,15 +58,15 @@ def model(body: dict[str, Any]) -> Answer:
     """Answer one request as the role that it names would."""
     asked = last_message(body)
     if body["model"] == "extractor":
-        subject, predicate, object = re.findall(r"(\w+) (maker|home) (\w+)", asked)[-1]
-        return Answer(f"(S> {subject}| P> {predicate}| O> {object})")
+        facts = re.findall(r"^(\d+) \[.*\] (\w+) (maker|home) (\w+)", asked, re.MULTILINE)
+        return Answer("\n".join(f"{s} | {p} | {o} [{number}]" for number, s, p, o in facts))
     n = re.findall(r"Bridge(\d+)", asked)[-1]
-    home = f"(S> Person{n}| P> home| O> Town{n})" in asked
+    home = f"Person{n} | home | Town{n}\n" in asked
     if body["model"] == "answerer":
         return Answer(f"Town{n}" if home else "elsewhere")
     if home:
         return Answer("[SUFFICIENT]")
-    if f"(S> Bridge{n}| P> maker| O> Person{n})" in asked:
+    if f"Bridge{n} | maker | Person{n}\n" in asked:
         return Answer(f"[SUBQ] Which home has Person{n}?")
     return Answer(f"[SUBQ] Who is the maker of Bridge{n}?")
 
