@@ -62,19 +62,14 @@ def instruction(
 
 EXAMPLES: list[tuple[str, str]] = [
     (
-        "Question: Which film has the director who died first, Northern Light or Salt Road?\n"
-        "Northern Light | directed by | Aino Laine [1]; released | 1990 [1]\n"
-        "Salt Road (film) | directed by | Per Holm [2]\n"
-        "Search: When did Aino Laine die?\n"
-        "Search: When did Per Holm die?\n"
-        "4 [Aino Laine] Aino Laine (1940 – 2 May 1999) was a Finnish film director.\n"
-        "5 [Per Holm] Per Holm was a Norwegian film director. He died in 2004.",
-        "Aino Laine | died | 2 May 1999 [4]\n"
-        "Per Holm | died | 2004 [5]\n"
-        "[ANSWER] Northern Light [1, 2, 4, 5]",
+        "Question: Which river flows through the town where Clara Novak was born?\n"
+        "Clara Novak | profession | violinist [1]; born in | Lindau [1]\n"
+        "Search: Which river flows through Lindau?\n"
+        "4 [Lindau] Lindau is a town in Germany on the River Aach.",
+        "Lindau | lies on | River Aach [4]\n[ANSWER] River Aach [1, 4]",
     ),
 ]
-"""A comparison whose sides were looked up side by side."""
+"""A note and a new passage that lead to the answer."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

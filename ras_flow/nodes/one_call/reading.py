@@ -21,7 +21,7 @@ from ras_flow.state.usage import Cost
 
 DEFAULT_TASK = "qa"
 
-MOST_AGAIN = 8
+MOST_AGAIN = 5
 """Passages of earlier searches that the last call sees once more."""
 
 
