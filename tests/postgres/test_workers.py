@@ -134,7 +134,8 @@ def test_ctrl_c_ends_a_precompute_whose_database_stands_still(
     assert ras_flow("index", "build", index, docs, "--bm25-only").code == 0
     with Model() as model:
         command = ["triples", "precompute", index, "--extractor", "openai:test", "--base-url",
-                   model.server.url, "--database", database, "--workers", "1", "--set", "loop=paper"]  # fmt: skip
+                   model.server.url, "--database", database, "--workers", "1",
+                   "--set", "loop=paper"]  # fmt: skip
         model.hang = lambda role, text: "Narvik is a town" in text
         going = Command(*command)
         going.until(model.hanging.is_set)
