@@ -86,7 +86,7 @@ def search(folder: Path) -> None:
         ("depth 2, through the hub", [lambda: graph.subgraph([beside_hub], 2)] * 10),
         ("depth 2, from the hub", [lambda: graph.subgraph([_HUB], 2)] * 10),
         ("link a question", [lambda one=one: link(one, graph) for one in questions]),
-        ("suggest for a misspelled name", [lambda: graph.similar("Entty 12345 of Twn 5")]),
+        ("suggest for a misspelled name", [lambda: graph.similar(["Entty 12345 of Twn 5"])]),
     ]
     for name, some in calls:
         times = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"torch", "transformers", "sentence_transformers", "faiss", "bs4", "pypdf", "docx", "lxml"}
-HEAVY |= {"langchain_openai", "langchain_anthropic", "openai", "anthropic"}
+HEAVY |= {"langchain_openai", "langchain_anthropic", "openai", "anthropic", "pyoxigraph"}
 GRAPH = {"langgraph", "langchain", "langchain_core", "openai", "numpy", "bm25s", "sqlite3"}
 
 HELP = """

@@ -172,7 +172,7 @@ def read_generation(
         ) from error
     except NotADirectoryError as error:
         raise IndexMissingError(
-            f"{folder} is a file: name a folder that ras-flow built as {kind.what}."
+            f"{folder} is a file: name the folder of the {kind.what}."
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error

@@ -33,7 +33,6 @@ Term = tuple[str, str]
 _IRI = re.compile(r"[a-zA-Z][\w+.-]*:[^\s<>\"{}|\\^`]+")
 _AT_ONCE = 50
 _FRONTIER = 1_000
-_SUFFIXES = 100
 
 
 class KgEngine(Settings):
@@ -226,9 +225,9 @@ class SparqlGraph:
         }
         return [self._nodes(ids[name], 1.0) if ids[name] else [] for name in names]
 
-    def similar(self, name: str, most: int = 3, least: float = 0.6) -> list[Node]:
+    def similar(self, names: Sequence[str], most: int = 3, least: float = 0.6) -> list[list[Node]]:
         """Return nothing: SPARQL has no search for names that are spelled alike."""
-        return []
+        return [[] for _ in names]
 
     def nearest(self, question: npt.NDArray[np.float32], least: float = 0.4) -> list[Node]:
         """Return nothing: SPARQL has no vectors."""

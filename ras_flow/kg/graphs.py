@@ -57,8 +57,8 @@ class Graph(Protocol):
         """Return the entities with each of some names or aliases, the best first."""
         ...
 
-    def similar(self, name: str, most: int = 3, least: float = 0.6) -> list[Node]:
-        """Return the entities whose names are spelled most like a name."""
+    def similar(self, names: Sequence[str], most: int = 3, least: float = 0.6) -> list[list[Node]]:
+        """Return the entities whose names are spelled most like each of some names."""
         ...
 
     def nearest(self, question: npt.NDArray[np.float32], least: float = 0.4) -> list[Node]:

@@ -23,6 +23,8 @@ MOST_ENTITIES = 5
 _LONGEST = 12
 """Words of a name at most."""
 _MOST_WORDS = 200
+_COMPARED = 40
+"""Parts of a question whose spelling is compared with all names."""
 _ALIKE = 0.85
 """How alike a misspelled name must be; suggestions for a caller's need less."""
 
@@ -91,7 +93,7 @@ def find(name: str, graph: Graph, vector: npt.NDArray[np.float32] | None = None)
     node = None if is_literal(name) else graph.node(name)
     nodes = [node] if node else graph.named_all([name], vector)[0][:MOST_ENTITIES]
     if not nodes:
-        similar = [plain(node.name) for node in graph.similar(name)] if name else []
+        similar = [plain(node.name) for node in graph.similar([name])[0]] if name else []
         hint = f" Similar names: {', '.join(similar)}." if similar else " Check the name."
         raise InputError(f"{graph.name} has no entity {plain(name)[:200]!r}.{hint}")
     return [_entity(node._replace(by="given"), name) for node in nodes]
@@ -127,15 +129,15 @@ def _alike(mentions: Sequence[_Mention], graph: Graph) -> list[tuple[int, Entity
     """Link what looks like names to names that are spelled alike, the longest parts first."""
     looks = [one for one in mentions if one.looks_named] or mentions
     longest = [one for one in sorted(looks, key=lambda one: one.rank) if len(one.text) > 3]
+    longest = longest[:_COMPARED]
     taken: set[int] = set()
     linked: list[tuple[int, Entity]] = []
-    for mention in longest[: 2 * MOST_ENTITIES]:
+    texts = [mention.text for mention in longest]
+    for mention, nodes in zip(longest, graph.similar(texts, most=1, least=_ALIKE), strict=True):
         words = range(mention.begin, mention.end)
-        if not taken.isdisjoint(words):
-            continue
-        for node in graph.similar(mention.text, most=1, least=_ALIKE):
+        if nodes and taken.isdisjoint(words):
             taken.update(words)
-            linked.append((mention.begin, _entity(node, mention.text)))
+            linked.append((mention.begin, _entity(nodes[0], mention.text)))
     return linked[:MOST_ENTITIES]
 
 

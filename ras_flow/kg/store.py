@@ -40,6 +40,8 @@ LITERAL, NAMED = 1, 2
 _HOMONYMS = 10_000
 """Nodes of one name that are compared; a name that more of them have says nothing."""
 _SHOWN = 20
+_COMPARED = 100
+"""Characters of a name that are compared for misspellings."""
 _VECTORS_AT_ONCE = 50_000
 
 
@@ -157,22 +159,25 @@ class KnowledgeGraph:
         nearness = float(scores[-3:].mean()) if len(scores) else -1.0
         return nearness + node.score + 0.05 * math.log10(1 + node.degree)
 
-    def similar(self, name: str, most: int = 3, least: float = 0.6) -> list[Node]:
-        """Return the entities whose names are spelled most like a name; all names are read."""
-        wanted = utils.default_process(name)
-        best: list[tuple[float, int]] = []
-        for start, names in self._names.parts():
-            linkable = self._flags[start : start + len(names)] == NAMED
-            choices = {at: text[:100] for at, text in enumerate(names) if linkable[at]}
-            best += (
-                (score / 100, start + at)
-                for _, score, at in process.extract(
-                    wanted, choices, scorer=fuzz.ratio, processor=utils.default_process,
-                    score_cutoff=100 * least, limit=most,
-                )
-            )  # fmt: skip
-            best = sorted(best, key=lambda one: (-one[0], one[1]))[:most]
-        return [self._node(number, score, "similar") for score, number in best]
+    def similar(self, names: Sequence[str], most: int = 3, least: float = 0.6) -> list[list[Node]]:
+        """Return the entities whose names are spelled most like each name; all names are read."""
+        best: list[list[tuple[float, int]]] = [[] for _ in names]
+        for start, texts in self._names.parts() if names else ():
+            scores = process.cdist(
+                [name[:_COMPARED] for name in names],
+                [text[:_COMPARED] for text in texts],
+                scorer=fuzz.ratio,
+                processor=utils.default_process,
+                score_cutoff=100 * least,
+                dtype=np.float32,
+            )
+            scores[:, self._flags[start : start + len(texts)] != NAMED] = 0
+            for row, found in zip(scores, best, strict=True):
+                places = np.argsort(-row, kind="stable")[:most].tolist()
+                found += ((float(row[at]) / 100, start + at) for at in places if row[at])
+                found.sort(key=lambda one: (-one[0], one[1]))
+                del found[most:]
+        return [[self._node(at, score, "similar") for score, at in found] for found in best]
 
     def nearest(self, question: npt.NDArray[np.float32], least: float = 0.4) -> list[Node]:
         """Return the entity whose vector is nearest a question's, if entities have vectors."""
