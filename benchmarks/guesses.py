@@ -30,7 +30,7 @@ def main(counts: list[int], tokens: int, rounds: int) -> None:
     """Print a table, a row as soon as it is known."""
     tuned = find_tuned(str(SHIPPED))
     assert tuned is not None
-    form, model = trained_form(tuned.instruction), LocalLanguageModel(str(SHIPPED))
+    form, model = trained_form(tuned.instruction()), LocalLanguageModel(str(SHIPPED))
     texts = [source(document["title"], document["text"]) for document in passages()]
     readings = 0
 

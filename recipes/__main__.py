@@ -32,6 +32,7 @@ from recipes.graph_llm.config import load_config
 from recipes.graph_llm.convert import convert_mix
 from recipes.graph_llm.playing import play_mix
 from recipes.kg_questions import convert_kg
+from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, facts_of_corpus
 from recipes.triples.rules import effects_of_rules, table
@@ -138,6 +139,20 @@ def kg_questions(
     """Write questions on knowledge graphs, and a mix of them for `ras-flow data supervise`."""
     for name, count in convert_kg(data, out).items():
         typer.echo(f"{out}/{name}.jsonl: {count} questions")
+
+
+@app.command()
+def convert_t2rag(
+    config: Mix,
+    out: Annotated[
+        Path, typer.Option("--out", parser=path_of, help="File to write, for train texts.")
+    ],
+) -> None:
+    """Convert published data sets to what T²RAG's adapter learns: decompose and resolve."""
+    mix = load_config(config)
+    counts = write_rows(out, rows_of(mix), mix.seed)
+    for (split, task, source), count in sorted(counts.items()):
+        typer.echo(f"{split} {task} {source}: {count}")
 
 
 @app.command()

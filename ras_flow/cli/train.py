@@ -13,8 +13,10 @@ from ras_flow.cli.names import path_of
 from ras_flow.cli.output import log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from ras_flow.training.run import Progress
+    from ras_flow.training.texts.config import TextTraining
     from ras_flow.training.triples.measuring import Measured
 
 app = typer.Typer(help="Train and measure your own models.", no_args_is_help=True)
@@ -23,36 +25,59 @@ app.command()(graph_llm)
 Data = Annotated[Path, typer.Option(parser=path_of, help="Folder of the data files.")]
 
 
+Output = Annotated[Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")]
+Examples = Annotated[int | None, typer.Option(min=1, help="Train on only this many examples.")]
+
+
 @app.command()
 def triples(
     config: Config,
-    output: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")
-    ],
+    output: Output,
     data: Data = Path(),
     minutes: Minutes = None,
     steps: Steps = None,
-    examples: Annotated[
-        int | None, typer.Option(min=1, help="Train on only this many examples.")
-    ] = None,
+    examples: Examples = None,
 ) -> None:
     """Train an extractor: texts with triples in, a folder for `local:FOLDER` out."""
-    from ras_flow.support.validation import read_toml
     from ras_flow.training.triples.config import TrainingConfig
     from ras_flow.training.triples.training import train
 
-    settings = read_toml(config, TrainingConfig)
+    _train(TrainingConfig, train, config, output, data, minutes, steps, examples)
+
+
+@app.command()
+def texts(
+    config: Config,
+    output: Output,
+    data: Data = Path(),
+    minutes: Minutes = None,
+    steps: Steps = None,
+    examples: Examples = None,
+) -> None:
+    """Train a model on rows of several tasks, as the one of `--system t2rag` was."""
+    from ras_flow.training.texts.config import RowTraining
+    from ras_flow.training.texts.rows import train_rows
+
+    _train(RowTraining, train_rows, config, output, data, minutes, steps, examples)
+
+
+def _train(
+    kind: type[TextTraining],
+    train: Callable[..., Progress],
+    config: Path,
+    output: Path,
+    data: Path,
+    minutes: float | None,
+    steps: int | None,
+    examples: int | None,
+) -> None:
+    from ras_flow.support.validation import read_toml
+
+    settings = read_toml(config, kind)
     if steps is not None:
         settings = settings.override({"optimizer": settings.optimizer.override({"steps": steps})})
-    progress = train(
-        settings,
-        output,
-        data=data,
-        seconds=None if minutes is None else minutes * 60,
-        examples=examples,
-        log=log,
-    )
-    tell(progress, output)
+    seconds = None if minutes is None else minutes * 60
+    tell(train(settings, output, data=data, seconds=seconds, examples=examples, log=log), output)
 
 
 @app.command()

@@ -64,11 +64,11 @@ def save_extractor(folder: Path) -> Path:
         "kind": "causal",
         "base": "some/model",
         "adapter": False,
-        "instruction": "",
+        "instructions": {"": ""},
         "max_new_tokens": 9,
         "files": {file.name: checksum(file) for file in folder.iterdir()},
     }
-    (folder / "extractor.json").write_text(json.dumps(record))
+    (folder / "trained.json").write_text(json.dumps(record))
     return folder
 
 

@@ -1,6 +1,6 @@
 """Folders that training wrote: an adapter or a whole model, and how to ask it.
 
-``extractor.json`` beside the weights names the base model, the instruction that training used, and
+``trained.json`` beside the weights names the base model, the instructions that training used, and
 the SHA-256 of every file. A folder with an adapter is read as its base model with the adapter
 merged into it, so inference costs what the base costs.
 """
@@ -25,7 +25,7 @@ from ras_flow.support.files import first_wrong
 from ras_flow.support.paths import path_named
 from ras_flow.support.validation import Positive, Settings, checked
 
-MANIFEST = "extractor.json"
+MANIFEST = "trained.json"
 TURNS = 2
 """How often what a trained causal extractor writes may turn back from a loop
 (:class:`ras_flow.llms.local.text.Text`)."""
@@ -44,10 +44,10 @@ def _plain(name: str) -> str:
 
 
 class Tuned(Settings, extra="ignore"):
-    """A trained extractor's description: an adapter for its base model, or a whole model.
+    """A trained model's description: an adapter for its base model, or a whole model.
 
-    ``instruction`` (may be empty) goes with each passage, as in training; no target there was
-    longer than ``max_new_tokens``. ``files`` has the SHA-256 of the folder's other files.
+    ``instructions`` are what was asked in training, by task; that of an extractor has no name, and
+    any may be empty. No target there was longer than ``max_new_tokens``. ``files`` has the SHA-256 of the folder's other files.
     """
 
     folder: Path
@@ -55,7 +55,7 @@ class Tuned(Settings, extra="ignore"):
     kind: Literal["causal", "seq2seq"]
     base: str
     adapter: bool
-    instruction: str
+    instructions: dict[str, str]
     max_new_tokens: Positive[int]
     files: dict[Annotated[str, AfterValidator(_plain)], str]
 
@@ -66,10 +66,20 @@ class Tuned(Settings, extra="ignore"):
 
     @property
     def key(self) -> str:
-        """Sixteen hex digits that change with the weights, the instruction and how it writes."""
+        """Sixteen hex digits that change with the weights, the instructions and how it writes."""
         turns = [self.turns, TWICE] if self.turns else []
-        told = [self.kind, self.base, self.instruction, sorted(self.files.items()), *turns]
+        asked = self.instructions.get("", self.instructions)
+        told = [self.kind, self.base, asked, sorted(self.files.items()), *turns]
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+    def instruction(self, task: str = "") -> str:
+        """Return what is asked for a task; "" is an extractor's only one."""
+        if task not in self.instructions:
+            raise ConfigurationError(
+                f"{str(self.folder)!r} was trained for {', '.join(self.instructions) or 'nothing'} and "
+                f"not {f'for {task}' if task else 'to extract triples'}. Name another model."
+            )
+        return self.instructions[task]
 
     def merged(self, model: Any) -> Any:
         """Put the adapter into its base model."""

@@ -54,7 +54,7 @@ def form_for(
     """Return the form for a model; what else is given counts for untrained remote models."""
     tuned = find_tuned(model.name) if isinstance(model, TokenizedModel) else None
     if tuned:
-        return trained_form(tuned.instruction, tuned.max_new_tokens)
+        return trained_form(tuned.instruction(), tuned.max_new_tokens)
     if isinstance(model, LocalSeq2SeqModel):
         return Form(())  # It was trained to extract: the passage alone.
     if isinstance(model, ChatLanguageModel | ServedLanguageModel):

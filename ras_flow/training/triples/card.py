@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-CARD = "README.md"
-
 _COLUMNS = {
     "texts": "texts",
     "normalised_precision": "precision",
@@ -22,7 +20,9 @@ _COLUMNS = {
 }
 
 
-def model_card(record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] | None) -> str:
+def model_card(
+    record: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]] | None = None
+) -> str:
     """Write the card."""
     what = "A LoRA adapter" if record["adapter"] else "A whole model"
     trained, settings = record["trained"], record["settings"]

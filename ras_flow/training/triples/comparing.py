@@ -78,7 +78,7 @@ def trained_extractor(folder: Path, batch_size: int) -> tuple[Tuned, PromptedExt
     tuned = find_tuned(str(folder))
     if tuned is None:
         raise ConfigurationError(f"{folder} holds no trained extractor. Name what training wrote.")
-    form = trained_form(tuned.instruction, tuned.max_new_tokens)
+    form = trained_form(tuned.instruction(), tuned.max_new_tokens)
     return tuned, _extractor(tuned, str(folder), form, batch_size)
 
 

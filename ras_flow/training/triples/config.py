@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.prompts.extractor import TRAINED_INSTRUCTION
-from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
-from ras_flow.training.settings import TrainingSettings
+from ras_flow.support.validation import NonNegative, Settings, Share, Texts
+from ras_flow.training.texts.config import ModelSettings, TextTraining
 
 
-class ModelSettings(Settings):
-    """What is trained.
+class ExtractorSettings(ModelSettings):
+    """What is trained; ``start`` may be ``local:default``, the package's own extractor.
 
     Attributes:
-        name: A folder, or a name on the hub.
-        kind: ``causal`` for chat models, ``seq2seq`` for Flan-T5 and its kind.
         instruction: What is asked with each passage, in training as at inference.
-        start: An extractor whose adapter training continues, such as ``local:default`` or
-            ``local:FOLDER``; empty for a new one.
     """
 
-    name: str = SMOLLM2
-    kind: Literal["causal", "seq2seq"] = "causal"
     instruction: str = TRAINED_INSTRUCTION
-    start: str = ""
 
 
 class DataSettings(Settings):
@@ -51,34 +42,13 @@ class DataSettings(Settings):
     seed: NonNegative[int] = 13
 
 
-class LoraSettings(Settings):
-    """The adapter; rank 0 trains the whole model instead, as in the paper."""
-
-    rank: NonNegative[int] = 16
-    alpha: Positive[int] = 32
-    dropout: Share[float] = 0.05
-    targets: str | Texts = "all-linear"
-
-
-class LengthSettings(Settings):
-    """Most tokens: longer texts are left out, longer outputs cut after a whole triple."""
-
-    source: Positive[int] = 512
-    target: Positive[int] = 256
-
-
-class SavingSettings(Settings):
-    """Steps between checkpoints and measurements on ``dev``; format of the final weights."""
-
-    every: Positive[int] = 5000
-    dtype: Literal["float16", "float32"] = "float16"
-
-
-class TrainingConfig(TrainingSettings):
+class TrainingConfig(TextTraining):
     """All settings; each attribute is a table of the file."""
 
     data: DataSettings
-    model: ModelSettings = ModelSettings()
-    lora: LoraSettings = LoraSettings()
-    lengths: LengthSettings = LengthSettings()
-    saving: SavingSettings = SavingSettings()
+    model: ExtractorSettings = ExtractorSettings()
+
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """Return what is asked with each passage."""
+        return {"": self.model.instruction}

@@ -1,114 +1,27 @@
-"""Examples as token ids: the prompt as at inference, and a target to learn.
+"""Examples of an extractor as token ids.
 
-Labels are -100 for the prompt and for padding, so the loss is on the triples and the end token. Of
-a partial example, or a target that had to be cut, the last ")" and the end token are not learnt:
+Of a partial example, or a target that had to be cut, the last ")" and the end token are not learnt:
 they would say that nothing more follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
-
 from ras_flow.formats.triples import format_triples
-from ras_flow.llms.local.generation import as_plain_text, chat_text
-from ras_flow.parts.prompted.prompting import ask, few_shot
 from ras_flow.prompts.extractor import source
-from ras_flow.support.extras import require
-from ras_flow.training.triples.config import LengthSettings, ModelSettings
+from ras_flow.training.texts.encoding import Encoder
 from ras_flow.training.triples.examples import Example
 
-IGNORED = -100
-"""The label of what is not learnt from, as in transformers and torch."""
 
-Rows = Sequence[dict[str, list[int]]]
-"""Encoded examples."""
-
-
-@dataclass(frozen=True)
-class Encoder:
-    """Turns examples into token ids; causal models need a chat template."""
-
-    tokenizer: Any
-    model: ModelSettings
-    lengths: LengthSettings
-
-    def __call__(self, example: Example) -> dict[str, list[int]] | None:
-        """Encode one example."""
-        tokens = self.tokenizer.encode(example.text, add_special_tokens=False)
-        if len(tokens) > self.lengths.source:
-            return None
-        target, labels = self._target(example)
-        if not target:
-            return None
-        prompt = self.prompt(example.title, example.text)
-        if self.model.kind == "seq2seq":
-            return {"input_ids": prompt, "labels": labels}
-        return {"input_ids": prompt + target, "labels": [IGNORED] * len(prompt) + labels}
-
-    def prompt(self, title: str, text: str) -> list[int]:
-        """Return the tokens that come before the output, the same as at inference."""
-        prefix = few_shot(self.model.instruction, ()) if self.model.instruction else []
-        messages = ask(prefix, source(title, text))
-        plain: list[dict[str, str]] = [
-            {"role": m["role"], "content": as_plain_text(m["content"], self.tokenizer)}
-            for m in messages
-        ]
-        if self.model.kind == "seq2seq":
-            return list(self.tokenizer.encode("\n\n".join(m["content"] for m in plain)))
-        written = chat_text(self.tokenizer, plain)
-        return list(self.tokenizer.encode(written, add_special_tokens=False))
-
-    def _target(self, example: Example) -> tuple[list[int], list[int]]:
-        """Return the target's tokens and their labels; both are empty if no triple fits."""
-        end = [self.tokenizer.eos_token_id]
-        for count in range(len(example.triples), 0, -1):
-            text = as_plain_text(format_triples(example.triples[:count]), self.tokenizer)
-            encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-            ids = list(encoded["input_ids"])
-            if len(ids) + 1 > self.lengths.target:
-                continue
-            if example.complete and count == len(example.triples):
-                return ids + end, ids + end
-            learnt = [
-                token if stop < len(text) else IGNORED
-                for token, (_, stop) in zip(ids, encoded["offset_mapping"], strict=True)
-            ]
-            return ids + end, [*learnt, IGNORED]
-        return [], []
-
-
-def batches_of(tokenizer: Any, model: Any, kind: str) -> Callable[[Rows], Any]:
-    """Return a collator: encoded examples, padded on the side that the tokenizer says.
-
-    A causal model gets ``logits_to_keep`` as well: logits over a whole vocabulary are computed from
-    the first target on, and not for the prompts.
-    """
-    collator = require("transformers", extra="local").DataCollatorForSeq2Seq
-    if kind == "seq2seq":
-        return cast(Callable[[Rows], Any], collator(tokenizer, model=model))
-    pad = collator(tokenizer)
-
-    def collate(rows: Rows) -> Any:
-        batch = pad(rows)
-        labels = batch["labels"]
-        # A token is predicted at the position before it.
-        first = int((labels != IGNORED).any(0).nonzero()[0]) - 1
-        return {**batch, "labels": labels[:, first:], "logits_to_keep": labels.shape[1] - first}
-
-    return collate
-
-
-def mean_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
-    """Return the loss of an encoder-decoder, as a share of the mean over a step's tokens.
-
-    T5's own loss is a mean over its batch, whose targets may be shorter than others of the step.
-    """
-    torch = require("torch", extra="local")
-    summed = torch.nn.functional.cross_entropy(
-        outputs["logits"].flatten(0, 1).float(), labels.flatten(), reduction="sum"
-    )
-    return summed / (
-        (labels != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
-    )
+def encode_example(
+    encoder: Encoder, instruction: str, example: Example
+) -> dict[str, list[int]] | None:
+    """Encode a text with as many of its triples as fit; None if none does, or the text is long."""
+    if not encoder.fits(example.text):
+        return None
+    asked = source(example.title, example.text)
+    for count in range(len(example.triples), 0, -1):
+        whole = example.complete and count == len(example.triples)
+        target = format_triples(example.triples[:count])
+        if row := encoder(instruction, asked, target, ends=whole):
+            return row
+    return None

@@ -13,7 +13,8 @@ from ras_flow.formats.pronouns import is_pronoun
 from ras_flow.formats.quality import Rule
 from ras_flow.llms.local.tuned import MANIFEST
 from ras_flow.support.files import write_whole
-from ras_flow.training.triples.card import CARD, model_card
+from ras_flow.training.texts.folder import CARD
+from ras_flow.training.triples.card import model_card
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import Raw, passages_of, refined
 from ras_flow.training.triples.scores import Prediction, Scores, score

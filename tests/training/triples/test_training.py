@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
 from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.local.export import export_extractor
@@ -26,11 +26,16 @@ from ras_flow.llms.local.tuned import extractor_name, find_tuned
 from ras_flow.parts.prompted.extractor import PromptedExtractor
 from ras_flow.parts.prompted.extractors import make_extractor
 from ras_flow.parts.prompted.forms import trained_form
+from ras_flow.prompts.extractor import source
 from ras_flow.state.schema import Passage
-from ras_flow.training.triples.config import LengthSettings, TrainingConfig
-from ras_flow.training.triples.encoding import IGNORED, Encoder
+from ras_flow.training.texts.config import LengthSettings, RowTraining
+from ras_flow.training.texts.encoding import IGNORED, Encoder
+from ras_flow.training.texts.rows import train_rows
+from ras_flow.training.texts.training import training_tokenizer
+from ras_flow.training.triples.config import TrainingConfig
+from ras_flow.training.triples.encoding import encode_example
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.training import train, training_tokenizer
+from ras_flow.training.triples.training import train
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import NAMES, fact_rows, rows, write_rows
@@ -71,7 +76,11 @@ def config(home: Path, kind: str = "causal", **changes: Any) -> TrainingConfig:
 def encoder(home: Path, kind: str = "causal", **lengths: int) -> Encoder:
     settings = config(home, kind)
     limits = LengthSettings(**{"source": 200, "target": 200, **lengths})
-    return Encoder(training_tokenizer(settings.model), settings.model, limits)
+    return Encoder(training_tokenizer(settings.model), kind, limits)
+
+
+def encoded(encode: Encoder, example: Example = EXAMPLE) -> dict[str, list[int]] | None:
+    return encode_example(encode, "Write facts.", example)
 
 
 def learnt(encode: Encoder, row: dict[str, list[int]] | None) -> str:
@@ -87,29 +96,29 @@ def same_weights(one: Path, other: Path) -> bool:
 @pytest.mark.parametrize("kind", ["causal", "seq2seq"])
 def test_only_the_triples_and_the_end_are_learnt(home: Path, kind: str) -> None:
     encode = encoder(home, kind)
-    row = encode(EXAMPLE)
+    row = encoded(encode)
     assert row is not None
     assert learnt(encode, row) == format_triples(TRIPLES) + encode.tokenizer.eos_token
     if kind == "causal":
         prompt = row["input_ids"][: -len(format_triples(TRIPLES)) - 1]
         assert row["labels"][: len(prompt)] == [IGNORED] * len(prompt)
-        assert prompt == encode.prompt("Ann", EXAMPLE.text)
+        assert prompt == encode.prompt("Write facts.", source("Ann", EXAMPLE.text))
 
 
 def test_what_is_partial_or_cut_does_not_say_that_it_ends(home: Path) -> None:
     whole, first = format_triples(TRIPLES), format_triples(TRIPLES[:1])
     encode, short = encoder(home), encoder(home, target=len(first) + 5)
-    assert learnt(encode, encode(replace(EXAMPLE, complete=False))) == whole[:-1]
-    assert learnt(short, short(EXAMPLE)) == first[:-1]
-    assert encoder(home, target=9)(EXAMPLE) is None
-    assert encoder(home, source=9)(EXAMPLE) is None
+    assert learnt(encode, encoded(encode, replace(EXAMPLE, complete=False))) == whole[:-1]
+    assert learnt(short, encoded(short)) == first[:-1]
+    assert encoded(encoder(home, target=9)) is None
+    assert encoded(encoder(home, source=9)) is None
 
 
 def test_special_tokens_in_a_text_are_plain_text(home: Path) -> None:
     encode = encoder(home)
-    hostile = encode.prompt("t", "x<|end|><|assistant|>y")
+    hostile = encode.prompt("", "x<|end|><|assistant|>y")
     special = [encode.tokenizer.convert_tokens_to_ids(t) for t in ("<|end|>", "<|assistant|>")]
-    plain = encode.prompt("t", "xy")
+    plain = encode.prompt("", "xy")
     assert all(hostile.count(token) == plain.count(token) for token in special)
 
 
@@ -129,7 +138,7 @@ async def test_training_prompts_are_those_of_inference(
     form = trained_form("Write facts.", max_new_tokens=2)
     extractor = PromptedExtractor(LocalLanguageModel(str(home / "causal")), form)
     await extractor.extract([Passage(id="1", title="Ann", text=EXAMPLE.text)])
-    assert asked == [encoder(home).prompt("Ann", EXAMPLE.text)]
+    assert asked == [encoder(home).prompt("Write facts.", source("Ann", EXAMPLE.text))]
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +209,7 @@ def test_training_goes_on_from_a_trained_adapter(home: Path, unbroken: Path) -> 
     train(begun, home / "same", data=home)
     assert same_weights(home / "same", unbroken)
     key = find_tuned(str(unbroken)).key  # type: ignore[union-attr]
-    assert json.loads((home / "same/extractor.json").read_text())["trained"]["began"] == key
+    assert json.loads((home / "same/trained.json").read_text())["trained"]["began"] == key
     assert key in (home / "same/README.md").read_text()
 
 
@@ -211,7 +220,7 @@ def test_training_goes_on_from_a_trained_adapter(home: Path, unbroken: Path) -> 
         ({"lora": {"rank": 0}}, "lora.rank"),
         ({"lora": {"rank": 2}}, "rank 4, alpha 32.*rank 2"),
         ({"lora": {"alpha": 8}}, "alpha 32.*alpha 8"),
-        ({"model": {"instruction": "x"}}, "model.instruction"),
+        ({"model": {"instruction": "x"}}, "instructions"),
     ],
 )
 def test_a_start_that_does_not_fit_is_refused(
@@ -296,7 +305,7 @@ def test_a_whole_model_learns_in_as_many_epochs_as_there_are(home: Path) -> None
 def test_a_run_that_ended_is_written_and_not_trained_on(
     home: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ras_flow.training.triples import training
+    from ras_flow.training.texts import training
 
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -314,9 +323,31 @@ def test_an_identity_follows_the_weights_not_the_place(unbroken: Path, tmp_path:
     copy = Path(shutil.copytree(unbroken, tmp_path / "copy"))
     same = load_language_model(f"local:{copy}").identity
     assert same == load_language_model(f"local:{unbroken}").identity
-    record = json.loads((copy / "extractor.json").read_text())
+    record = json.loads((copy / "trained.json").read_text())
     record["files"][WEIGHTS] = "0" * 64
-    (copy / "extractor.json").write_text(json.dumps(record))
+    (copy / "trained.json").write_text(json.dumps(record))
     assert load_language_model(f"local:{copy}").identity != same
     with pytest.raises(ConfigurationError, match="damaged"):
         read_model(str(copy))
+
+
+def test_a_model_learns_several_tasks_each_by_its_instruction(home: Path, tmp_path: Path) -> None:
+    asked = {"split": "Split it.", "join": "Join it."}
+    made = [
+        {"split": part, "task": task, "input": f"{name} {task}", "output": name}
+        for part in ("train", "dev", "test")
+        for task in asked
+        for name in NAMES[:4]
+    ]
+    write_rows(tmp_path / "rows.jsonl", made)
+    common = config(home).model_dump(include={"lora", "optimizer", "lengths", "saving"})
+    model = {"name": str(home / "causal")}
+    settings = RowTraining(data={"files": ["rows.jsonl"]}, tasks=asked, model=model, **common)
+    assert train_rows(settings, tmp_path / "out", data=tmp_path).finished
+    tuned = find_tuned(str(tmp_path / "out"))
+    assert tuned and tuned.instruction("join") == "Join it."
+    with pytest.raises(ConfigurationError, match="split, join"):
+        make_extractor(load_language_model(f"local:{tmp_path / 'out'}"))
+    write_rows(tmp_path / "rows.jsonl", [{**made[0], "task": "other"}])
+    with pytest.raises(InputError, match="task"):
+        train_rows(settings, tmp_path / "other", data=tmp_path)

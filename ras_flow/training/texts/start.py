@@ -1,4 +1,4 @@
-"""What training begins with: new weights, or those of an extractor that was trained before."""
+"""What training begins with: new weights, or those of a model that was trained before."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.tuned import Tuned, check_files, extractor_name, find_tuned
 from ras_flow.support.extras import require
-from ras_flow.training.triples.config import TrainingConfig
+from ras_flow.training.texts.config import TextTraining
 
 
-def first_extractor(config: TrainingConfig) -> Tuned | None:
-    """Return the extractor that training begins with."""
+def first_model(config: TextTraining) -> Tuned | None:
+    """Return the trained model that training begins with."""
     start = config.model.start
     if not start:
         return None
@@ -24,16 +24,16 @@ def first_extractor(config: TrainingConfig) -> Tuned | None:
     if tuned is None or not tuned.adapter:
         raise ConfigurationError(
             f"model.start = {start!r} is not an adapter. Name local:default, or local: with a "
-            "folder that `ras-flow train triples` wrote with a `lora.rank`."
+            "folder that `ras-flow train` wrote with a `lora.rank`."
         )
     for name, want, found in (
         ("model.name", config.model.name, tuned.base),
         ("model.kind", config.model.kind, tuned.kind),
-        ("model.instruction", config.model.instruction, tuned.instruction),
+        ("the instructions", dict(config.instructions), tuned.instructions),
     ):
         if want != found:
             raise ConfigurationError(
-                f"The extractor {start!r} of model.start was trained with {name} = {found!r}, and "
+                f"{start!r} of model.start was trained with {name} = {found!r}, and "
                 f"the settings say {want!r}. Set it so, or leave model.start out."
             )
     return tuned

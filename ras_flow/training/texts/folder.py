@@ -1,14 +1,15 @@
 """The folder that training writes.
 
 - ``adapter_model.safetensors`` and ``adapter_config.json``, or a whole model with its tokenizer;
-- ``extractor.json``: format version, base model, instruction, settings, what it was trained on, and
+- ``trained.json``: format version, base model, instructions, settings, what it was trained on, and
   the SHA-256 of the weights (:mod:`ras_flow.llms.local.tuned` reads it);
-- ``README.md``: the model card, to which :mod:`.measuring` adds figures.
+- ``README.md``: the model card.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,18 @@ from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.tuned import FORMAT, MANIFEST
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum, let_all_read
-from ras_flow.training.triples.card import CARD, model_card
-from ras_flow.training.triples.config import TrainingConfig
+from ras_flow.training.texts.config import TextTraining
 
 
-def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict[str, Any]) -> None:
+CARD = "README.md"
+
+Card = Callable[[Mapping[str, Any]], str]
+"""Writes the model card of a folder from its ``trained.json``."""
+
+
+def write_folder(
+    folder: Path, model: Any, config: TextTraining, trained: dict[str, Any], card: Card
+) -> None:
     """Write a trained model."""
     folder.mkdir(parents=True)
     adapter = config.lora.rank > 0
@@ -36,7 +44,7 @@ def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict
         "kind": config.model.kind,
         "base": config.model.name,
         "adapter": adapter,
-        "instruction": config.model.instruction,
+        "instructions": dict(config.instructions),
         "max_new_tokens": config.lengths.target,
         "files": {file.name: checksum(file) for file in sorted(folder.iterdir())},
         "settings": config.model_dump(mode="json"),
@@ -44,10 +52,10 @@ def write_folder(folder: Path, model: Any, config: TrainingConfig, trained: dict
     }
     text = json.dumps(record, indent=2, ensure_ascii=False)
     (folder / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
-    (folder / CARD).write_text(model_card(record, None), encoding="utf-8")
+    (folder / CARD).write_text(card(record), encoding="utf-8")
 
 
-def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
+def _write_adapter(folder: Path, model: Any, config: TextTraining) -> None:
     peft = require("peft", extra="local")
     safetensors = require("safetensors.torch", extra="local")
     weights = {
@@ -64,5 +72,5 @@ def _write_adapter(folder: Path, model: Any, config: TrainingConfig) -> None:
     settings.save_pretrained(str(folder))
 
 
-def _dtype(config: TrainingConfig) -> Any:
+def _dtype(config: TextTraining) -> Any:
     return getattr(require("torch", extra="local"), config.saving.dtype)

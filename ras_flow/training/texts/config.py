@@ -1,0 +1,94 @@
+"""The settings of a text-to-text training, read from TOML; the defaults are the paper's (D.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ras_flow.llms.local.weights import SMOLLM2
+from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
+from ras_flow.training.settings import TrainingSettings
+
+
+class ModelSettings(Settings):
+    """What is trained.
+
+    Attributes:
+        name: A folder, or a name on the hub.
+        kind: ``causal`` for chat models, ``seq2seq`` for Flan-T5 and its kind.
+        start: A trained model whose adapter training continues, such as ``local:FOLDER``; empty for
+            a new one.
+    """
+
+    name: str = SMOLLM2
+    kind: Literal["causal", "seq2seq"] = "causal"
+    start: str = ""
+
+
+class LoraSettings(Settings):
+    """The adapter; rank 0 trains the whole model instead, as in the paper."""
+
+    rank: NonNegative[int] = 16
+    alpha: Positive[int] = 32
+    dropout: Share[float] = 0.05
+    targets: str | Texts = "all-linear"
+
+
+class LengthSettings(Settings):
+    """Most tokens: longer texts are left out, and longer outputs cut where a trainer can cut."""
+
+    source: Positive[int] = 512
+    target: Positive[int] = 256
+
+
+class SavingSettings(Settings):
+    """Steps between checkpoints and measurements on ``dev``; format of the final weights."""
+
+    every: Positive[int] = 5000
+    dtype: Literal["float16", "float32"] = "float16"
+
+
+class TextTraining(TrainingSettings):
+    """All settings but the data; each attribute is a table of the file."""
+
+    model: ModelSettings = ModelSettings()
+    lora: LoraSettings = LoraSettings()
+    lengths: LengthSettings = LengthSettings()
+    saving: SavingSettings = SavingSettings()
+
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """Return what is asked with each text, by task; the only one of an extractor has no name.
+
+        It is the same in training and at inference.
+        """
+        return {}
+
+
+class RowSettings(Settings):
+    """Files of rows with ``task``, ``input``, ``output`` and ``split``; see :mod:`.rows`.
+
+    Attributes:
+        most: Training rows at most; None for all.
+        skip: Training rows to leave out first, such as an earlier training's.
+    """
+
+    files: Texts
+    most: Positive[int] | None = None
+    skip: NonNegative[int] = 0
+
+
+class RowTraining(TextTraining):
+    """The settings of a training on rows of several tasks.
+
+    Attributes:
+        tasks: What is asked with the inputs of each task.
+    """
+
+    data: RowSettings
+    tasks: Mapping[str, str]
+
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """Return what is asked with each text, by task."""
+        return self.tasks

@@ -1,0 +1,162 @@
+"""Text-to-text training on transformers' Trainer; it can stop at any step and go on later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.tuned import Tuned, without_peft_warnings
+from ras_flow.support.extras import require
+from ras_flow.training.checkpoints import last_checkpoint
+from ras_flow.training.order import LengthGrouped
+from ras_flow.training.processes import examples_a_step, own_gpu
+from ras_flow.training.run import Logger, Progress, claim, finish, own_run
+from ras_flow.training.texts.config import LoraSettings, ModelSettings, TextTraining
+from ras_flow.training.texts.encoding import Encoder, Rows, batches_of, mean_loss
+from ras_flow.training.texts.folder import Card, write_folder
+from ras_flow.training.texts.start import first_model, load_adapter
+from ras_flow.training.trainer import make_trainer, train_on
+
+CLASSES = {"causal": "AutoModelForCausalLM", "seq2seq": "AutoModelForSeq2SeqLM"}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Encoded examples of ``train`` and ``dev``, and how many of each part and source there are."""
+
+    rows: Mapping[str, Rows]
+    counts: Mapping[str, Mapping[str, int]]
+
+
+def train(
+    config: TextTraining,
+    output: Path,
+    prepare: Callable[[Encoder], Prepared],
+    card: Card,
+    *,
+    seconds: float | None = None,
+    log: Logger = lambda _: None,
+    **facts: Any,
+) -> Progress:
+    """Train a model, or go on where an earlier call stopped.
+
+    However often it is stopped and resumed, a run ends with the same weights as without a stop (on
+    the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written. ``facts`` say
+    what else decides the run.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with own_run(output) as run:
+        return _train(config, run, output, prepare, card, deadline, log, facts)
+
+
+def _train(
+    config: TextTraining,
+    run: Path,
+    output: Path,
+    prepare: Callable[[Encoder], Prepared],
+    card: Card,
+    deadline: float | None,
+    log: Logger,
+    facts: Mapping[str, Any],
+) -> Progress:
+    own_gpu()
+    first = first_model(config)
+    began = first.key if first else ""
+    kind = config.model.kind
+    encoder = Encoder(training_tokenizer(config.model), kind, config.lengths)
+    prepared = prepare(encoder)
+    encoded = prepared.rows
+    if not encoded["train"]:
+        raise InputError("Every example is longer than the settings allow. Raise `lengths`.")
+    log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
+    settings = config.optimizer
+    require("transformers", extra="local").set_seed(settings.seed)
+    model = _model(config, first)
+    order = LengthGrouped(
+        [len(row["input_ids"]) for row in encoded["train"]],
+        examples_a_step(settings),
+        settings.seed,
+    )
+    trainer = make_trainer(
+        run,
+        settings,
+        model,
+        order,
+        encoded["train"],
+        encoded["dev"],
+        batches_of(encoder.tokenizer, model, kind),
+        every=config.saving.every,
+        deadline=deadline,
+        loss=mean_loss if kind == "seq2seq" else None,
+        log=log,
+        per_device_eval_batch_size=settings.batch_size,
+    )
+    claim(run, config, encoded, **facts, began=began)
+    checkpoint = last_checkpoint(run)
+    lower = "lower `lengths`, which needs a new output"
+    finished = train_on(trainer, settings, checkpoint, log=log, lower=lower)
+    state = trainer.state
+    if finished and trainer.is_world_process_zero():
+        losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+        trained = {
+            "began": began,
+            "examples": len(encoded["train"]),
+            "steps": state.global_step,
+            "dev_loss": round(losses[-1], 4) if losses else None,
+            "counts": prepared.counts,
+        }
+        finish(
+            run, output, lambda folder: write_folder(folder, trainer.model, config, trained, card)
+        )
+    return Progress(finished, state.global_step, state.max_steps)
+
+
+def training_tokenizer(model: ModelSettings) -> Any:
+    """Return a model's tokenizer that can pad batches."""
+    causal = model.kind == "causal"
+    tokenizer = load_tokenizer(model.name, chat=causal)
+    if not tokenizer.is_fast:
+        raise ConfigurationError(
+            f"The model {model.name!r} has no fast tokenizer, which training needs. Name one with "
+            "a tokenizer.json."
+        )
+    # Targets end together, so that the logits of the prompts before them need not be computed.
+    tokenizer.padding_side = "left" if causal else "right"
+    # Any token will do: padding is masked and not learnt from.
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer
+
+
+def _model(config: TextTraining, first: Tuned | None) -> Any:
+    """Return the model to train, with the adapter of the model that training begins with."""
+    model = read_model(config.model.name, kind=CLASSES[config.model.kind])
+    if config.lora.rank:
+        model = _with_adapter(model, config.lora, config.model.kind)
+    if first:
+        load_adapter(model, first)
+    return model
+
+
+def _with_adapter(model: Any, lora: LoraSettings, kind: str) -> Any:
+    peft = require("peft", extra="local")
+    targets = lora.targets if isinstance(lora.targets, str) else list(lora.targets)
+    try:
+        with without_peft_warnings():
+            return peft.get_peft_model(
+                model,
+                peft.LoraConfig(
+                    task_type="CAUSAL_LM" if kind == "causal" else "SEQ_2_SEQ_LM",
+                    r=lora.rank,
+                    lora_alpha=lora.alpha,
+                    lora_dropout=lora.dropout,
+                    target_modules=targets,
+                ),
+            )
+    except ValueError as error:
+        raise ConfigurationError(f"The adapter does not fit the model: {error}") from error
