@@ -17,8 +17,8 @@ from ras_flow.state.schema import Passage
 from ras_flow.t2rag.formats.resolution import resolve_view
 from ras_flow.t2rag.prompts import decompose, resolve
 
-TASK = "t2rag"
-"""What a model that was trained for these roles says of itself, in ``trained_for``."""
+TASKS = ("decompose", "resolve")
+"""What a model that was trained for these roles names in ``trained_for``."""
 
 DECOMPOSE_TOKENS = 300
 RESOLVE_TOKENS = 400
@@ -55,7 +55,7 @@ class ResolveRequest:
 
 def is_trained(model: LanguageModel) -> bool:
     """Tell whether a model was trained for these roles: it needs no examples."""
-    return TASK in getattr(model, "trained_for", ())
+    return set(TASKS) <= set(getattr(model, "trained_for", ()))
 
 
 def reading_of(model: LanguageModel) -> Reading:

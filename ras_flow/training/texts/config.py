@@ -71,11 +71,13 @@ class RowSettings(Settings):
     Attributes:
         most: Training rows at most; None for all.
         skip: Training rows to leave out first, such as an earlier training's.
+        watch: Rows of ``dev`` to watch the training by.
     """
 
     files: Texts
     most: Positive[int] | None = None
     skip: NonNegative[int] = 0
+    watch: NonNegative[int] = 64
 
 
 class RowTraining(TextTraining):

@@ -35,6 +35,7 @@ def train_rows(
         parts = {split: [row for row in read if _split(row) == split] for split in SPLITS}
         first, most = config.data.skip, config.data.most
         parts["train"] = parts["train"][first : None if most is None else first + most]
+        parts["dev"] = parts["dev"][: config.data.watch]
         rows = {
             part: [made for row in parts[part][:examples] if (made := _encoded(row, config, encoder))]
             for part in ("train", "dev")
