@@ -202,4 +202,3 @@ def _asked(clue: Spo) -> tuple[str, str]:
 
 def _new(gold: Gold, told: Collection[tuple[str, str]]) -> bool:
     return gold.split != "train" or _asked(gold.clues[0]) not in told
-

@@ -14,7 +14,6 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
 from ras_flow.training.splits import Split
 from recipes.graph_llm.case import Case, Page, Step
-from recipes.graph_llm.sentences import split_sentences
 from recipes.graph_llm.sources.texts import mentions
 from recipes.graph_llm.wording import fact_of
 
@@ -71,7 +70,9 @@ _SHORTER = {
     "contains administrative territorial entity": "contains",
 }
 _BY = re.compile(r"(\w+?)(?:ed)? by")
-_ASKED = re.compile(r"\b(who|whom|whose|when|where|how many|how much|which|what)\b(?: (\w+))?", re.I)
+_ASKED = re.compile(
+    r"\b(who|whom|whose|when|where|how many|how much|which|what)\b(?: (\w+))?", re.I
+)
 _KINDS = {"who": "person", "whom": "person", "whose": "person", "when": "date", "where": "place"}
 _VERBS = frozenset(
     "is are was were do does did has have had can could would will the a an of in on percent kind "
@@ -236,7 +237,9 @@ def _step(raw: str, at: int, answer: str, title: str) -> Spo | None:
 def _made(question: str, answer: str, names: Sequence[str]) -> Spo | None:
     """Make a triple of a question, with a mark for what it asks for."""
     mark = _NUMBER if normalize_name(answer).isdecimal() else _MARK
-    capitals = re.findall(r"(?<=[a-z,] )[A-Z][\w.'’-]*(?: (?:of |the |and )?[A-Z\d][\w.'’-]*)*", question)
+    capitals = re.findall(
+        r"(?<=[a-z,] )[A-Z][\w.'’-]*(?: (?:of |the |and )?[A-Z\d][\w.'’-]*)*", question
+    )
     found = fact_of(question, mark, [*names, *sorted(capitals, key=len, reverse=True)])
     if found is None:
         return None

@@ -84,7 +84,9 @@ def play(gold: Gold, pages: Pages, seed: int, number: int = 0) -> Round | None:
     surface = Surface(rng, 0.35)
     values = _bound(gold)
     done = _done(gold, values, rng)
-    current = {slot: values[slot] for at in done for slot in slots_of(gold.clues[at]) if slot in values}
+    current = {
+        slot: values[slot] for at in done for slot in slots_of(gold.clues[at]) if slot in values
+    }
     open_clues = [at for at in range(len(gold.clues)) if at not in done]
     if not open_clues:
         return None
@@ -186,7 +188,11 @@ def _facts(gold: Gold, at: int, found: Sequence[str]) -> list[Spo]:
 
 
 def _reply(
-    gold: Gold, open_clues: Sequence[int], current: dict[str, str], shown: Sequence[_Shown], texts: int
+    gold: Gold,
+    open_clues: Sequence[int],
+    current: dict[str, str],
+    shown: Sequence[_Shown],
+    texts: int,
 ) -> Resolution:
     filled: list[Value] = []
     judged: list[Judged] = []
@@ -214,9 +220,7 @@ def _reply(
     return Resolution(filled, judged)
 
 
-def _place(
-    page: Page, value: str, shown: Sequence[_Shown], texts: int
-) -> tuple[int, str] | None:
+def _place(page: Page, value: str, shown: Sequence[_Shown], texts: int) -> tuple[int, str] | None:
     """Return the number of the passage that is seen to state a value, and how it writes it."""
     for number, one in enumerate(shown, 1):
         if one.page.title != page.title:

@@ -69,7 +69,10 @@ def test_a_yes_or_no_question_that_names_the_objects_is_made_of_claims() -> None
         "question": "Were Aino Laine and Per Holm both born in Oulu?",
         "answer": "yes",
         "support": [["Aino Laine", 0], ["Per Holm", 0]],
-        "triples": [["Aino Laine", "place of birth", "Oulu"], ["Per Holm", "place of birth", "Oulu"]],
+        "triples": [
+            ["Aino Laine", "place of birth", "Oulu"],
+            ["Per Holm", "place of birth", "Oulu"],
+        ],
     }
     assert [clue[2] for clue in gold(row).clues] == ["Oulu", "Oulu"]
 
@@ -90,7 +93,11 @@ def test_steps_that_are_not_one_triple_leave_the_question_out() -> None:
 def test_a_slot_is_filled_where_something_shown_states_it_and_nowhere_else() -> None:
     one = gold()
     pages = Pages([*one.pages, *one.context])
-    values = {slot: v[0] for clue, v in zip(one.clues, one.values, strict=True) for slot in slots_of(clue)[-1:]}
+    values = {
+        slot: v[0]
+        for clue, v in zip(one.clues, one.values, strict=True)
+        for slot in slots_of(clue)[-1:]
+    }
     rounds = [play(one, pages, seed=13, number=number) for number in range(40)]
     filled = 0
     for made in filter(None, rounds):

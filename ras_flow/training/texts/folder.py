@@ -19,7 +19,6 @@ from ras_flow.support.extras import require
 from ras_flow.support.files import checksum, let_all_read
 from ras_flow.training.texts.config import TextTraining
 
-
 CARD = "README.md"
 
 Card = Callable[[Mapping[str, Any]], str]

@@ -37,12 +37,16 @@ def train_rows(
         parts["train"] = parts["train"][first : None if most is None else first + most]
         parts["dev"] = parts["dev"][: config.data.watch]
         rows = {
-            part: [made for row in parts[part][:examples] if (made := _encoded(row, config, encoder))]
+            part: [
+                made for row in parts[part][:examples] if (made := _encoded(row, config, encoder))
+            ]
             for part in ("train", "dev")
         }
         return training.Prepared(rows, {part: _counts(some) for part, some in parts.items()})
 
-    return training.train(config, output, prepare, _card, seconds=seconds, log=log, examples=examples)
+    return training.train(
+        config, output, prepare, _card, seconds=seconds, log=log, examples=examples
+    )
 
 
 def _encoded(row: Row, config: RowTraining, encoder: Encoder) -> dict[str, list[int]] | None:
