@@ -1,1 +1,1 @@
-"""From published questions with evidence to what T²RAG's two models learn: decompose and resolve."""
+"""What T²RAG's models learn, decompose and resolve, from questions with evidence."""

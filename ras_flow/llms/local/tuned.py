@@ -47,7 +47,8 @@ class Tuned(Settings, extra="ignore"):
     """A trained model's description: an adapter for its base model, or a whole model.
 
     ``instructions`` are what was asked in training, by task; that of an extractor has no name, and
-    any may be empty. No target there was longer than ``max_new_tokens``. ``files`` has the SHA-256 of the folder's other files.
+    any may be empty. No target there was longer than ``max_new_tokens``. ``files`` has the SHA-256
+    of the folder's other files.
     """
 
     folder: Path
@@ -75,9 +76,10 @@ class Tuned(Settings, extra="ignore"):
     def instruction(self, task: str = "") -> str:
         """Return what is asked for a task; "" is an extractor's only one."""
         if task not in self.instructions:
+            known = ", ".join(filter(None, self.instructions)) or "extraction"
             raise ConfigurationError(
-                f"{str(self.folder)!r} was trained for {', '.join(self.instructions) or 'nothing'} and "
-                f"not {f'for {task}' if task else 'to extract triples'}. Name another model."
+                f"{str(self.folder)!r} was trained for {known}, not for {task or 'extraction'}. Name "
+                "another model."
             )
         return self.instructions[task]
 

@@ -1,7 +1,7 @@
 """Texts as token ids: the prompt as at inference, and a target to learn.
 
-Labels are -100 for the prompt and for padding, so the loss is on the target and its end. Of a target
-after which more should follow, the last character and the end are not learnt.
+Labels are -100 for the prompt and for padding, so the loss is on the target and its end. Of a
+target after which more should follow, the last character and the end are not learnt.
 """
 
 from __future__ import annotations
