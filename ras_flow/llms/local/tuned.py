@@ -78,8 +78,8 @@ class Tuned(Settings, extra="ignore"):
         if task not in self.instructions:
             known = ", ".join(filter(None, self.instructions)) or "extraction"
             raise ConfigurationError(
-                f"{str(self.folder)!r} was trained for {known}, not for {task or 'extraction'}. Name "
-                "another model."
+                f"{str(self.folder)!r} was trained for {known}, not for {task or 'extraction'}. "
+                "Name another model."
             )
         return self.instructions[task]
 
