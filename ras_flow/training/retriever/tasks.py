@@ -20,7 +20,7 @@ from ras_flow.training.retriever.config import TrainingConfig
 from ras_flow.training.retriever.data import Example, make_items
 from ras_flow.training.retriever.paths import make_path_items, stack_paths
 from ras_flow.training.run import Logger
-from ras_flow.training.triples.encoding import IGNORED, batches_of
+from ras_flow.training.texts.encoding import IGNORED, batches_of
 
 Scores = npt.NDArray[np.float32]
 
