@@ -69,7 +69,7 @@ class Item:
         return len(self.graph.triples)
 
 
-def place(graph: Subgraph, texts: Texts, *, rounds: int, named: bool) -> Placed:
+def place(graph: Subgraph, texts: Texts, rounds: int, *, named: bool) -> Placed:
     """Turn a subgraph into numbers; without ``named`` no entity's name is embedded."""
     return Placed(
         np.array(
@@ -83,6 +83,13 @@ def place(graph: Subgraph, texts: Texts, *, rounds: int, named: bool) -> Placed:
         distances(graph, rounds),
         graph.triples,
     )
+
+
+def texts_of(question: str, graph: Subgraph, *, named: bool) -> list[str]:
+    """Return what has to be embedded to score a subgraph."""
+    names = zip(graph.entities, graph.named.tolist(), strict=True) if named else ()
+    entities = [entity_text(name) for name, has_name in names if has_name]
+    return list(dict.fromkeys([question, *map(relation_text, graph.relations), *entities]))
 
 
 def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from ras_flow.support.validation import NonNegative, Positive, Settings, checked
 if TYPE_CHECKING:
     from torch import nn
 
+    from ras_flow.kg.retrievers.model import FactModel
+
 NAME = "retriever.json"
 WEIGHTS = "model.safetensors"
 FORMAT = 1
@@ -50,7 +52,7 @@ class ModelSettings(Settings):
     base: str = SMOLLM2
     rank: Positive[int] = 8
 
-    def build(self, dimension: int, **more: Any) -> nn.Module:
+    def build(self, dimension: int, **more: Any) -> FactModel:
         """Make the model, with new weights."""
         require("torch", extra="local")
         takes = {
@@ -61,7 +63,7 @@ class ModelSettings(Settings):
         }
         made = {name: getattr(self, name) for name in takes[self.kind]}
         home = import_module(f"ras_flow.kg.retrievers.{self.kind}")
-        model: nn.Module = getattr(home, _MODELS[self.kind])(dimension, **made, **more)
+        model: FactModel = getattr(home, _MODELS[self.kind])(dimension, **made, **more)
         return model
 
 
@@ -142,7 +144,7 @@ def save(
     (folder / "README.md").write_text(_card(manifest), encoding="utf-8")
 
 
-def load(folder: Path) -> tuple[Manifest, nn.Module]:
+def load(folder: Path) -> tuple[Manifest, FactModel]:
     """Read a retriever, ready to score."""
     manifest = Manifest.read(folder)
     model = manifest.model.build(manifest.dimension)

@@ -7,9 +7,10 @@ from torch import nn
 from torch_geometric.nn import PNAConv
 
 from ras_flow.kg.retrievers import dde
+from ras_flow.kg.retrievers.model import FactModel
 
 
-class EntityModel(nn.Module):
+class EntityModel(FactModel):
     """Scores entities; a triple gets the probabilities of its two.
 
     Messages go along facts and against them, marked as such. The question is part of every node.
@@ -26,7 +27,7 @@ class EntityModel(nn.Module):
         degrees: torch.Tensor | None = None,
     ) -> None:
         super().__init__()
-        self.entity_text = entity_text
+        self.rounds, self.entity_text = rounds, entity_text
         self.place = nn.Linear(dde.width(rounds), hidden)
         self.question = nn.Linear(dimension, hidden, bias=False)
         self.relation = nn.Linear(dimension, hidden)

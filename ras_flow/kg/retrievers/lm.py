@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import nn
 
 from ras_flow.kg.retrievers.batch import entity_text, relation_text
+from ras_flow.kg.retrievers.model import FactModel, Vectors
 from ras_flow.kg.retrievers.path import HOPS, STOP, Near, mark, options_at, step, topics_of
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.local.generation import as_plain_text, chat_text
@@ -28,7 +28,7 @@ BEAM = 5
 _ASK = "Question: {question}\nWhich relations lead from {entities} to the answer? One a line."
 
 
-class LmModel(nn.Module):
+class LmModel(FactModel):
     """A base model with an adapter; the adapter alone is trained and kept."""
 
     def __init__(self, _dimension: int, *, base: str, rank: int) -> None:
@@ -82,7 +82,13 @@ class LmModel(nn.Module):
         )
         return {"loss": made.loss}
 
-    def score_facts(self, question: str, graph: Subgraph) -> npt.NDArray[np.float32]:
+    def texts(self, question: str, graph: Subgraph) -> list[str]:
+        """Need no vectors."""
+        return []
+
+    def score_facts(
+        self, question: str, graph: Subgraph, vectors: Vectors
+    ) -> npt.NDArray[np.float32]:
         """Return the probability of the likeliest written path that each triple is on."""
         asked = self.prompt(question, [graph.entities[at] for at in graph.topics])
         allowed = _Allowed(self, graph)

@@ -14,6 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from ras_flow.kg.retrievers.batch import relation_text
+from ras_flow.kg.retrievers.model import FactModel, Vectors
 from ras_flow.kg.subgraph import Subgraph
 
 HOPS = 4
@@ -22,9 +24,11 @@ STOP = 0
 
 Codes = npt.NDArray[np.int64]
 Near = npt.NDArray[np.bool_]
+Planned = tuple[float, tuple[int, ...]]
+"""The logarithm of a path's probability, and its codes."""
 
 
-class PathModel(nn.Module):
+class PathModel(FactModel):
     """A recurrent network over the vectors of relations; the question is its first state."""
 
     def __init__(self, dimension: int, *, hidden: int = 256) -> None:
@@ -75,6 +79,48 @@ class PathModel(nn.Module):
             state = self.cell(codes[some.gather(1, at).squeeze(1).clamp(min=0)], state)
         return {"loss": loss}
 
+    def score_facts(
+        self, question: str, graph: Subgraph, vectors: Vectors
+    ) -> npt.NDArray[np.float32]:
+        """Return the probability of the likeliest path that each triple is on, else 0."""
+        return mark(graph, self._plan(question, graph, vectors))
+
+    def _plan(self, question: str, graph: Subgraph, vectors: Vectors) -> list[Planned]:
+        relations = [vectors[relation_text(name)] for name in graph.relations]
+        asked = np.stack([vectors[question], *relations])
+        with torch.inference_mode():
+            given = torch.from_numpy(asked).to(self.stop.device)
+            codes = self.codes(given[1:])
+            first = torch.tanh(self.question(given[:1]))
+            beam: list[tuple[float, torch.Tensor, Near, tuple[int, ...]]] = [
+                (0.0, first, topics_of(graph), ())
+            ]
+            ended: list[Planned] = []
+            for hop in range(HOPS + 1):
+                grown: list[tuple[float, int, int]] = []
+                for at, (chance, state, near, _) in enumerate(beam):
+                    options = options_at(graph, near)
+                    logits = self.logits(first, state, codes[options].unsqueeze(0))[0]
+                    gains = logits.log_softmax(0).tolist()
+                    grown += [
+                        (chance + gain, at, int(code))
+                        for gain, code in zip(gains, options, strict=True)
+                        if hop < HOPS or code == STOP
+                    ]
+                grown = sorted(grown, reverse=True)[:BEAM]
+                ended += [(chance, beam[at][3]) for chance, at, code in grown if code == STOP]
+                beam = [
+                    (
+                        chance,
+                        self.cell(codes[code : code + 1], beam[at][1]),
+                        step(graph, beam[at][2], code)[1],
+                        (*beam[at][3], code),
+                    )
+                    for chance, at, code in grown
+                    if code != STOP
+                ]
+        return sorted(ended)[-BEAM:]
+
 
 def options_at(graph: Subgraph, near: Near) -> Codes:
     """Return the codes of the relations at some entities, and the stop."""
@@ -100,49 +146,7 @@ def topics_of(graph: Subgraph) -> Near:
     return near
 
 
-def score_facts(
-    model: PathModel, question: torch.Tensor, relations: torch.Tensor, graph: Subgraph
-) -> npt.NDArray[np.float32]:
-    """Return the probability of the likeliest path that each triple is on; 0 if it is on none.
-
-    ``relations`` are the vectors of the graph's relations.
-    """
-    with torch.inference_mode():
-        codes = model.codes(relations)
-        first = torch.tanh(model.question(question.unsqueeze(0)))
-        beam: list[tuple[float, torch.Tensor, Near, tuple[int, ...]]] = [
-            (0.0, first, topics_of(graph), ())
-        ]
-        ended: list[tuple[float, tuple[int, ...]]] = []
-        for hop in range(HOPS + 1):
-            grown: list[tuple[float, int, int]] = []
-            for at, (chance, state, near, _) in enumerate(beam):
-                options = options_at(graph, near)
-                logits = model.logits(first, state, codes[options].unsqueeze(0))[0]
-                gains = logits.log_softmax(0).tolist()
-                grown += [
-                    (chance + gain, at, int(code))
-                    for gain, code in zip(gains, options, strict=True)
-                    if hop < HOPS or code == STOP
-                ]
-            grown = sorted(grown, reverse=True)[:BEAM]
-            ended += [(chance, beam[at][3]) for chance, at, code in grown if code == STOP]
-            beam = [
-                (
-                    chance,
-                    model.cell(codes[code : code + 1], beam[at][1]),
-                    step(graph, beam[at][2], code)[1],
-                    (*beam[at][3], code),
-                )
-                for chance, at, code in grown
-                if code != STOP
-            ]
-    return mark(graph, sorted(ended)[-BEAM:])
-
-
-def mark(
-    graph: Subgraph, paths: Iterable[tuple[float, tuple[int, ...]]]
-) -> npt.NDArray[np.float32]:
+def mark(graph: Subgraph, paths: Iterable[Planned]) -> npt.NDArray[np.float32]:
     """Return for each triple the probability of the likeliest path that it is on."""
     scores = np.zeros(len(graph), dtype=np.float32)
     for chance, path in paths:

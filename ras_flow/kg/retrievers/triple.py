@@ -6,9 +6,10 @@ import torch
 from torch import nn
 
 from ras_flow.kg.retrievers import dde
+from ras_flow.kg.retrievers.model import FactModel
 
 
-class TripleModel(nn.Module):
+class TripleModel(FactModel):
     """Linear – ReLU – Linear over [question; head; relation; tail].
 
     The first layer is a sum of one product for each part, computed once for each question, entity
@@ -24,7 +25,7 @@ class TripleModel(nn.Module):
         self.relation = nn.Linear(dimension, hidden, bias=False)
         self.head_place = nn.Linear(width, hidden, bias=False)
         self.tail_place = nn.Linear(width, hidden, bias=False)
-        self.entity_text = entity_text
+        self.rounds, self.entity_text = rounds, entity_text
         if entity_text:
             self.head_text = nn.Linear(dimension, hidden, bias=False)
             self.tail_text = nn.Linear(dimension, hidden, bias=False)

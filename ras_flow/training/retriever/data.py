@@ -103,6 +103,6 @@ def make_items(examples: Sequence[Example], model: ModelSettings, texts: Texts) 
     for example in examples:
         key = id(example.graph)
         if key not in placed:
-            placed[key] = place(example.graph, texts, rounds=model.rounds, named=model.entity_text)
+            placed[key] = place(example.graph, texts, model.rounds, named=model.entity_text)
         items.append(Item(texts.add(example.record["question"]), placed[key], example.labels()))
     return items

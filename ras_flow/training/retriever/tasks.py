@@ -22,8 +22,6 @@ from ras_flow.training.retriever.paths import make_path_items, stack_paths
 from ras_flow.training.run import Logger
 from ras_flow.training.texts.encoding import IGNORED, batches_of
 
-Scores = npt.NDArray[np.float32]
-
 
 @dataclass(frozen=True)
 class Task:
@@ -33,7 +31,7 @@ class Task:
         train: What a step draws from, with its sizes.
         dev: One for each example that is watched.
         collate: Puts some together, as the keyword arguments of the model.
-        score: Scores an example's facts, given what the model returned for it.
+        vectors: What the model needs of texts.
     """
 
     model: Any
@@ -41,7 +39,7 @@ class Task:
     sizes: Sequence[int]
     dev: Sequence[Any]
     collate: Callable[[Sequence[Any]], dict[str, Any]]
-    score: Callable[[Any, Example, dict[str, Any]], Scores]
+    vectors: dict[str, npt.NDArray[np.float32]]
 
 
 def make_task(
@@ -57,33 +55,17 @@ def make_task(
     if kind == "lm":
         return _lm_task(config, train, dev)
     texts = Texts()
-    some: list[Sequence[Any]] = [
+    items: list[Sequence[Any]] = [
         make_path_items(part, texts) if kind == "path" else make_items(part, config.model, texts)
         for part in (train, dev)
     ]
     vectors = _vectors(run, encoder, list(texts.rows), log)
     require("transformers", extra="local").set_seed(seed)
-    more = {"degrees": _degrees(some[0])} if kind == "entity" else {}
-    model: Any = config.model.build(encoder.dimension, **more)
-    sizes = [item.size for item in some[0]]
-    if kind != "path":
-        return Task(
-            model,
-            some[0],
-            sizes,
-            some[1],
-            partial(stack, vectors=vectors),
-            lambda item, example, made: made["scores"].cpu().numpy(),
-        )
-    from ras_flow.kg.retrievers.path import score_facts  # noqa: PLC0415
-
-    tensor = require("torch", extra="local").from_numpy(vectors)
-
-    def score(item: Any, example: Example, made: dict[str, Any]) -> Scores:
-        asked, relations = tensor[item.question], tensor[item.relations]
-        return score_facts(model, asked, relations, example.graph)
-
-    return Task(model, some[0], sizes, some[1], partial(stack_paths, vectors=vectors), score)
+    more = {"degrees": _degrees(items[0])} if kind == "entity" else {}
+    model = config.model.build(encoder.dimension, **more)
+    collate = partial(stack_paths if kind == "path" else stack, vectors=vectors)
+    table = {text: vectors[row] for text, row in texts.rows.items()}
+    return Task(model, items[0], [item.size for item in items[0]], items[1], collate, table)
 
 
 def _lm_task(config: TrainingConfig, train: Sequence[Example], dev: Sequence[Example]) -> Task:
@@ -113,7 +95,7 @@ def _lm_task(config: TrainingConfig, train: Sequence[Example], dev: Sequence[Exa
         [len(item["input_ids"]) for item in items],
         watched,
         batches_of(tokenizer, model.lm, "causal"),
-        lambda item, example, made: model.score_facts(example.record["question"], example.graph),
+        {},
     )
 
 

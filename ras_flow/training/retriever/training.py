@@ -132,7 +132,9 @@ def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
                 for example, item in zip(examples, task.dev, strict=True):
                     made = self.model(**self._prepare_inputs(task.collate([item])))
                     losses.append(float(made["loss"]))
-                    recalls.append(recall_at(top, task.score(item, example, made), example))
+                    question, graph = example.record["question"], example.graph
+                    scores = self.model.score_facts(question, graph, task.vectors)
+                    recalls.append(recall_at(top, scores, example))
             metrics = {
                 "eval_loss": float(np.mean(losses)),
                 "eval_recall": float(np.mean(recalls)),

@@ -54,7 +54,7 @@ def test_the_factorised_layer_is_the_plain_one(
     texts, encoder = Texts(), HashEncoder(8)
     subgraphs = [Subgraph.of(triples, ["a"]) for triples in many]
     items = [
-        Item(texts.add(f"question {at}"), place(graph, texts, rounds=2, named=named))
+        Item(texts.add(f"question {at}"), place(graph, texts, 2, named=named))
         for at, graph in enumerate(subgraphs)
     ]
     vectors = asyncio.run(encoder.encode(list(texts.rows)))
