@@ -118,42 +118,6 @@ def retriever(
 
 
 @app.command()
-def measure_retriever(
-    labels: Annotated[
-        Path,
-        typer.Argument(parser=path_of, metavar="LABELS", help="Folder of `data supervise`."),
-    ],
-    names: Annotated[
-        list[str],
-        typer.Option(
-            "--retriever", help="local:default, local:FOLDER or similarity; the first is compared."
-        ),
-    ],
-    source: Annotated[str, typer.Option(help="Use this source's questions alone.")] = "",
-    split: Annotated[str, typer.Option(help="dev or test.")] = "test",
-    top: Annotated[int, typer.Option(help="Facts among which the right ones should be.")] = 20,
-    depth: Annotated[int, typer.Option(help="Steps from a question's entities.")] = 2,
-    most: Annotated[int | None, typer.Option(min=1, help="At most this many questions.")] = None,
-) -> None:
-    """Measure which share of the labelled facts retrievers put first; best with labels `gold`."""
-    from ras_flow.training.retriever.measuring import measure
-
-    told = asyncio.run(
-        measure(
-            labels,
-            names,
-            source=source,
-            split="dev" if split == "dev" else "test",
-            top=top,
-            depth=depth,
-            most=most,
-        )
-    )
-    for line in told:
-        typer.echo(line)
-
-
-@app.command()
 def measure_triples(
     config: Config,
     folder: Annotated[

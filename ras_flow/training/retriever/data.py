@@ -43,6 +43,13 @@ class Example:
         return np.array(found, dtype=np.float32)
 
 
+def recall_at(top: int, scores: npt.NDArray[Any], example: Example) -> float:
+    """Return the share of the facts to find that are among the best; ties go by position."""
+    best = np.argsort(-scores, kind="stable")[:top]
+    found = {example.graph.fact(int(at)) for at in best}
+    return len(found & example.wanted) / len(example.wanted)
+
+
 def read_examples(
     settings: DataSettings, base: Path, split: Split, *, most: int | None = None
 ) -> list[Example]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from ras_flow.formats.triples import Spo
 from ras_flow.kg.subgraph import Subgraph
@@ -102,36 +100,14 @@ def _chain(gold: Sequence[Spo], entities: Sequence[str]) -> list[RelationPath]:
     return [[(fact[1], False) for fact in gold]] if linked else []
 
 
-@dataclass
-class Quality:
-    """How labels compare with gold facts; means over questions that have both."""
-
-    questions: int = 0
-    precision: float = 0.0
-    recall: float = 0.0
-    exact: int = 0
-    facts: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def add(self, positives: Iterable[Spo], gold: Iterable[Sequence[str]]) -> None:
-        """Count a labelled question."""
+def quality(pairs: Iterable[tuple[Iterable[Spo], Iterable[Sequence[str]]]]) -> dict[str, float]:
+    """Compare labels with gold facts: means over questions that have both."""
+    rows = []
+    for positives, gold in pairs:
         said, right = set(positives), {tuple(fact) for fact in gold}
         if said and right:
-            common = len(said & right)
-            self.questions += 1
-            self.facts += len(said)
-            self.precision += common / len(said)
-            self.recall += common / len(right)
-            self.exact += said == right
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the means."""
-        count = max(self.questions, 1)
-        return {
-            "questions": self.questions,
-            "precision": round(self.precision / count, 4),
-            "recall": round(self.recall / count, 4),
-            "exact": round(self.exact / count, 4),
-            "facts": round(self.facts / count, 2),
-            "left_out": dict(self.left_out),
-        }
+            both = len(said & right)
+            rows.append((both / len(said), both / len(right), float(said == right), len(said)))
+    names = ("precision", "recall", "exact", "facts")
+    means = [round(sum(column) / len(rows), 4) for column in zip(*rows, strict=True)]
+    return {"questions": len(rows), **dict(zip(names, means, strict=False))}

@@ -19,7 +19,7 @@ from ras_flow.support.validation import FilePath, NonNegative, Settings, Texts, 
 from ras_flow.training.data.writer import Progress
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.retriever.graphs import Graph, read_graph, write_graph
-from ras_flow.training.retriever.labels import Label, Options, Quality, label
+from ras_flow.training.retriever.labels import Label, Options, label, quality
 from ras_flow.training.retriever.pool import End
 from ras_flow.training.retriever.questions import Asked, Labelled, read_questions
 from ras_flow.training.retriever.refining import Refiner
@@ -95,7 +95,9 @@ async def supervise(
     """Label a mix into a folder; return its card."""
     mix = read_toml(file, Mix)
     check_labels_folder(folder)
-    card = _Card(refiner if isinstance(refiner, str) else refiner.name)
+    cut = 0
+    inputs, refiners, counts, left_out = {}, {}, Counter[str](), Counter[str]()
+    compared: dict[str, list[Any]] = {}
     with writer_lock(folder / CARD), ExitStack() as stack:
         (folder / "graphs").mkdir(parents=True, exist_ok=True)
         files = {one: stack.enter_context(whole_file(folder / f"{one}.jsonl")) for one in SPLITS}
@@ -104,8 +106,8 @@ async def supervise(
             for name, graph in graphs.items():
                 write_graph(folder / "graphs" / f"{one.name}.{name}.tsv", graph)
             used = one.refiner or refiner
-            card.inputs[one.name] = checksum(file.parent / one.questions)
-            card.refiners[one.name] = used if isinstance(used, str) else used.name
+            inputs[one.name] = checksum(file.parent / one.questions)
+            refiners[one.name] = used if isinstance(used, str) else used.name
             questions = _kept(mix, one, file.parent)
 
             async def work(
@@ -121,13 +123,27 @@ async def supervise(
                 async for asked, got in made:
                     done += 1
                     split = mix.split(asked)
-                    card.add(one.name, split, asked, got)
+                    part = f"{one.name}/{split}"
                     if isinstance(got, Label):
+                        counts[part] += 1
+                        cut += got.cut
+                        compared.setdefault(part, []).append((got.positives, asked.get("gold", ())))
                         record = _record(asked, one.name, split, got)
                         files[split].write(json.dumps(record, ensure_ascii=False) + "\n")
+                    if isinstance(got, str) or got.weak:
+                        left_out[f"{part}: {got if isinstance(got, str) else 'kept weak'}"] += 1
                     if progress:
                         progress(f"labelling {one.name}", done, len(questions))
-        value = card.to_json() | {"settings": mix.model_dump(mode="json")}
+        value = {
+            "refiner": refiner if isinstance(refiner, str) else refiner.name,
+            "refiners": refiners,
+            "records": dict(counts),
+            "against_gold": {part: quality(pairs) for part, pairs in compared.items()},
+            "not_refined": dict(left_out),
+            "cut": cut,
+            "sha256": inputs,
+            "settings": mix.model_dump(mode="json"),
+        }
     write_whole(folder / CARD, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
     return value
 
@@ -166,38 +182,3 @@ def _record(asked: Asked, source: str, split: Split, got: Label) -> Labelled:
         "paths": got.paths,
     }
     return record | {"weak": True} if got.weak else record  # type: ignore[no-any-return]
-
-
-class _Card:
-    """Who refined, how many labels there are, and how right they are."""
-
-    def __init__(self, refiner: str) -> None:
-        self.refiner = refiner
-        self.refiners: dict[str, str] = {}
-        self.inputs: dict[str, str] = {}
-        self.counts: Counter[str] = Counter()
-        self.quality: dict[str, Quality] = {}
-        self.weak = self.cut = 0
-
-    def add(self, source: str, split: Split, asked: Asked, got: Label | str) -> None:
-        """Count a question."""
-        quality = self.quality.setdefault(f"{source}/{split}", Quality())
-        if isinstance(got, str):
-            quality.left_out[got] += 1
-            return
-        self.counts[f"{source}/{split}"] += 1
-        self.weak += got.weak
-        self.cut += got.cut
-        quality.add(got.positives, asked.get("gold", ()))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all of it."""
-        return {
-            "refiner": self.refiner,
-            "refiners": self.refiners,
-            "records": dict(self.counts),
-            "weak": self.weak,
-            "cut": self.cut,
-            "against_gold": {name: one.to_json() for name, one in self.quality.items()},
-            "sha256": self.inputs,
-        }

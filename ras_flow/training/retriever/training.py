@@ -18,8 +18,7 @@ from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.processes import examples_a_step, own_gpu
 from ras_flow.training.retriever.config import TrainingConfig
-from ras_flow.training.retriever.data import Example, read_cards, read_examples
-from ras_flow.training.retriever.measuring import recall_at
+from ras_flow.training.retriever.data import Example, read_cards, read_examples, recall_at
 from ras_flow.training.retriever.tasks import Task, make_task
 from ras_flow.training.run import Logger, Progress, claim, finish, own_run
 from ras_flow.training.trainer import make_trainer, train_on
