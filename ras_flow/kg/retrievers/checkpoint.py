@@ -27,6 +27,14 @@ FORMAT = 1
 Kind = Literal["triple", "entity", "path", "lm"]
 _MODELS = {"triple": "TripleModel", "entity": "EntityModel", "path": "PathModel", "lm": "LmModel"}
 
+_TAKES = {
+    "triple": ("hidden", "rounds", "entity_text"),
+    "entity": ("hidden", "rounds", "entity_text", "layers"),
+    "path": ("hidden",),
+    "lm": ("base", "rank"),
+}
+"""What each kind is made of."""
+
 
 class ModelSettings(Settings):
     """What a retriever is made of.
@@ -55,13 +63,7 @@ class ModelSettings(Settings):
     def build(self, dimension: int, **more: Any) -> FactModel:
         """Make the model, with new weights."""
         require("torch", extra="local")
-        takes = {
-            "triple": ("hidden", "rounds", "entity_text"),
-            "entity": ("hidden", "rounds", "entity_text", "layers"),
-            "path": ("hidden",),
-            "lm": ("base", "rank"),
-        }
-        made = {name: getattr(self, name) for name in takes[self.kind]}
+        made = {name: getattr(self, name) for name in _TAKES[self.kind]}
         home = import_module(f"ras_flow.kg.retrievers.{self.kind}")
         model: FactModel = getattr(home, _MODELS[self.kind])(dimension, **made, **more)
         return model
@@ -161,11 +163,14 @@ def load(folder: Path) -> tuple[Manifest, FactModel]:
 
 
 def _card(manifest: Manifest) -> str:
-    rows = {"Sentence encoder": manifest.encoder, **manifest.model.model_dump(), **manifest.trained}
-    table = "\n".join(
-        f"| {name} | {' '.join(str(value).split()).replace('|', '/')} |"
-        for name, value in rows.items()
-    )
+    model, trained = manifest.model, dict(manifest.trained)
+    rows: dict[str, object] = {"sentence encoder": manifest.encoder}
+    rows |= {name: getattr(model, name) for name in _TAKES[model.kind]}
+    for source, labels in trained.pop("labels", {}).items():
+        told = (f"{name} {value}" for name, value in labels.items() if name != "refiner")
+        rows[f"labels of {source}"] = f"by {labels['refiner']}; against gold: {', '.join(told)}"
+    trained.pop("settings", None)
+    table = "\n".join(f"| {name} | {value} |" for name, value in (rows | trained).items())
     files = "\n".join(f"- `{name}`: sha256 {sha}" for name, sha in manifest.files.items())
     return f"""\
 ---

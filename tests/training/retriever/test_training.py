@@ -16,9 +16,10 @@ from safetensors.torch import load_file
 from ras_flow.errors import ConfigurationError
 from ras_flow.kg.retrievers.batch import Item, Texts, place, stack
 from ras_flow.kg.retrievers.dde import distances
-from ras_flow.kg.retrievers.opening import open_retriever
+from ras_flow.kg.retrievers.opening import SHIPPED, open_retriever
 from ras_flow.kg.retrievers.triple import TripleModel
 from ras_flow.kg.subgraph import Subgraph
+from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.testing import HashEncoder
 from ras_flow.training.retriever.config import TrainingConfig
 from ras_flow.training.retriever.supervise import supervise
@@ -170,6 +171,11 @@ def test_stopped_and_resumed_is_the_same_as_unbroken(
     weights.write_bytes(weights.read_bytes()[:-8] + b"\0" * 8)
     with pytest.raises(ConfigurationError, match=r"model.safetensors is damaged"):
         open_retriever(f"local:{tmp_path / 'whole'}", encoder)
+
+
+def test_the_shipped_retriever_is_small_and_whole() -> None:
+    assert sum(file.stat().st_size for file in SHIPPED.iterdir()) < 4 * 2**20
+    assert open_retriever("local:default", LocalSentenceEncoder()).identity
 
 
 class HashEncoderOfOthers(HashEncoder):
