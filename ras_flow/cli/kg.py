@@ -49,7 +49,9 @@ def build(
     ],
     labels: Annotated[
         list[Path] | None,
-        typer.Option(parser=path_of, help="Names by id: .tsv of id, name, aliases, or .jsonl."),
+        typer.Option(
+            parser=path_of, help="Names: lines of id, name and aliases, with tabs between."
+        ),
     ] = None,
     kb: Annotated[
         str | None, typer.Option(help="Of JSON lines with a `kb`, take those of this one.")

@@ -29,6 +29,8 @@ from ras_flow.kg.manifest import (
     edge_files,
 )
 from ras_flow.kg.names import (
+    ALIAS_RELATIONS,
+    LABEL_RELATIONS,
     clean_name,
     default_name,
     form_hashes,
@@ -45,15 +47,6 @@ from ras_flow.parts.protocols import SentenceEncoder
 Embed = Literal["none", "relations", "all"]
 OnProgress = Callable[[str, int], None]
 """Told what is done, and how much of it."""
-
-_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
-LABEL_RELATIONS = frozenset(
-    [f"{_RDFS}label", f"{_SKOS}prefLabel", "http://schema.org/name", "https://schema.org/name"]
-)
-ALIAS_RELATIONS = frozenset(
-    [f"{_SKOS}altLabel", "http://schema.org/alternateName", "https://schema.org/alternateName"]
-)
-"""Relations that name things: what they state is no fact of the graph."""
 
 _TOLD = 100_000
 _EMBEDDED = 512
@@ -108,9 +101,11 @@ class Collected:
             for key in keys
         ]
 
-    def is_labelled(self, key: str) -> bool:
-        """Tell whether a name was given."""
-        return key in self._labels
+    def flag(self, key: str) -> int:
+        """Return what kind of node an id is."""
+        if is_literal(key):
+            return LITERAL | NAMED
+        return NAMED if key in self._labels or not is_nameless(key) else 0
 
 
 async def build_kg(
@@ -197,7 +192,7 @@ def _write(folder: Path, collected: Collected, progress: OnProgress | None) -> _
     if progress:
         progress("triples written", kept)
     write_texts(folder, IDS, ids)
-    flags = np.fromiter(map(_flag(collected), ids), np.uint8, len(ids))
+    flags = np.fromiter(map(collected.flag, ids), np.uint8, len(ids))
     np.save(folder / FLAGS, flags)
     names = collected.names(ids)
     forms = form_hashes(names)
@@ -212,15 +207,6 @@ def _write(folder: Path, collected: Collected, progress: OnProgress | None) -> _
     if progress:
         progress("names written", len(names))
     return _Made(names, relations, kept)
-
-
-def _flag(collected: Collected) -> Callable[[str], int]:
-    def flag(key: str) -> int:
-        if is_literal(key):
-            return LITERAL | NAMED
-        return NAMED if collected.is_labelled(key) or not is_nameless(key) else 0
-
-    return flag
 
 
 def _numbered(collected: Collected) -> tuple[list[str], list[npt.NDArray[np.int32]]]:

@@ -24,10 +24,8 @@ Ints = npt.NDArray[np.int64]
 class Edges:
     """All nodes' edges one way, those of a node by relation.
 
-    Attributes:
-        begins: Where the edges of each node begin, and the end of the last.
-        links: The edges' relations.
-        others: The nodes at their other ends.
+    ``begins`` tells where the edges of each node begin, ``links`` their relations, ``others`` the
+    nodes at their other ends.
     """
 
     begins: Ints
@@ -87,19 +85,11 @@ def cut_out(
     near: npt.NDArray[np.float32],
     is_end: Callable[[Ints], npt.NDArray[np.bool_]],
 ) -> tuple[Ints, int]:
-    """Walk from topics both ways, and return the edges on the way.
+    """Walk from topics both ways; return the edges on the way, and how many were left out.
 
-    Args:
-        ways: The edges by their heads, and by their tails.
-        topics: Where to begin.
-        depth: Steps at most.
-        most: Edges at most.
-        near: How near each relation is to the question. Of a hub, and of the step that exceeds
-            ``most``, edges that lead to nodes already seen are taken first, then the nearest.
-        is_end: Tells which nodes are not walked through.
-
-    Returns:
-        Rows of head, relation and tail in order, each once, and how many edges were left out.
+    ``ways`` are the edges by their heads and by their tails; ``near`` tells how near each relation
+    is to the question, ``is_end`` which nodes are not walked through. Of a hub, and of the step
+    that exceeds ``most``, edges to nodes that were seen are taken first, then the nearest.
     """
     seen = np.zeros(len(ways[0].begins) - 1, bool)
     seen[topics] = True

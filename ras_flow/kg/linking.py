@@ -10,7 +10,6 @@ from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import plain
 from ras_flow.formats.tokens import UNSPACED
-from ras_flow.kg.graphs import Graph, Node
 from ras_flow.kg.names import is_literal
 from ras_flow.state.names import content_words
 from ras_flow.state.schema import Entity
@@ -18,6 +17,11 @@ from ras_flow.state.schema import Entity
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from ras_flow.kg.engines import SparqlGraph
+    from ras_flow.kg.store import KnowledgeGraph, Node
+
+    Graph = KnowledgeGraph | SparqlGraph
 
 MOST_ENTITIES = 5
 _LONGEST = 12
@@ -61,17 +65,8 @@ def link(
     The longest parts of the question that are names or aliases count. Only if there are none,
     names that are spelled alike do, and then the nearest vector.
 
-    Args:
-        question: The question.
-        graph: The graph.
-        given: Names or ids that a caller gives; the question's own words do not count then.
-        vector: The question's vector, which decides between homonyms.
-
-    Returns:
-        At most five entities, those in front in the question first; empty if it names none.
-
-    Raises:
-        InputError: The graph has none of a given name; the message suggests similar ones.
+    What a caller gives, names or ids, wins. A question's vector decides between homonyms. There
+    are at most five, those in front first.
     """
     if given:
         return [entity for name in given for entity in find(name, graph, vector)[:1]]
@@ -86,8 +81,7 @@ def link(
 def find(name: str, graph: Graph, vector: npt.NDArray[np.float32] | None = None) -> list[Entity]:
     """Return the entities with an id, or else with a name or an alias, the best first.
 
-    Raises:
-        InputError: There is none; the message suggests similar names.
+    An InputError suggests similar names.
     """
     name = name.strip()
     node = None if is_literal(name) else graph.node(name)

@@ -18,6 +18,15 @@ from ras_flow.formats.triples import MAX_FIELD, clean_field
 NAMELESS = "·"
 """Stands for a node without a name where a person or a model reads."""
 
+_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
+LABEL_RELATIONS = frozenset(
+    [f"{_RDFS}label", f"{_SKOS}prefLabel", "http://schema.org/name", "https://schema.org/name"]
+)
+ALIAS_RELATIONS = frozenset(
+    [f"{_SKOS}altLabel", "http://schema.org/alternateName", "https://schema.org/alternateName"]
+)
+"""Relations that name things: what they state is no fact of the graph."""
+
 _NAMELESS_ID = re.compile(r"_:.*|(?:.*/)?[mg]\.[0-9a-z_]+", re.DOTALL)
 _LONGEST_SUFFIX = 100
 
@@ -73,13 +82,8 @@ def make_unique(
     """Give each of a graph's nodes a name of its own, in place.
 
     Names that a question's graph would merge (:func:`name_key`) are told apart: the entity with
-    the most edges keeps the plain one, others add what their id says, as in "Paris (Q830149)".
-
-    Args:
-        names: The names.
-        ids: The nodes' ids.
-        weights: The nodes' edges.
-        forms: The names' :func:`form_hashes`.
+    the most edges (``weights``) keeps the plain one, others add what their id says, as in
+    "Paris (Q830149)". ``forms`` are the names' :func:`form_hashes`.
     """
     order = np.argsort(forms, kind="stable")
     ordered = forms[order]

@@ -16,15 +16,7 @@ def make_pages(
 ) -> list[Passage]:
     """Write facts as pages: one for each subject, in the order of their best facts.
 
-    Args:
-        subgraph: Where the facts are.
-        chosen: Their positions, the best first.
-        graph: The graph's name, which the pages name as their source.
-        relation_ids: The graph's ids of relations, by their names.
-
-    Returns:
-        The pages; their ``triples`` are the facts, their ``ids`` those of the names in them that
-        are not their own ids.
+    The ``ids`` of a page are those of the names in it that are not their own ids.
     """
     facts: dict[int, list[int]] = {}
     for at in dict.fromkeys(chosen):

@@ -6,7 +6,8 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -39,62 +40,39 @@ class Faults:
 
 
 def read_triples(paths: Iterable[Path], faults: Faults, kb: str | None = None) -> Iterator[Row]:
-    """Read the triples of files, in order.
+    """Read the triples of files; ``kb`` picks those of one graph among JSON lines.
 
-    Args:
-        paths: The files; the name's ending tells the format.
-        faults: Takes what cannot be read.
-        kb: Of JSON lines that name a ``kb``, read those of this one.
-
-    Yields:
-        The triples; a literal's id is its text in double quotes.
-
-    Raises:
-        DocumentError: A file cannot be read.
-        MissingExtraError: RDF needs the extra ``kg``.
+    A literal's id is its text in double quotes.
     """
     for number, path in enumerate(paths):
         kind = _kind(path)
         with _opened(path) as file:
-            try:
-                if kind in _RDF:
-                    yield from _rdf(file, path, _RDF[kind], number, faults)
-                elif kind == ".jsonl":
-                    for place, row in _json_rows(file, path, faults):
-                        if kb is None or row.get("kb") == kb:
-                            yield from _stated(row, place, faults)
-                else:
-                    for place, fields in _fields(file, path, faults):
-                        if len(fields) == 3:
-                            yield from _checked(fields[0], fields[1], fields[2], place, faults)
-                        else:
-                            faults.add(
-                                f"{place}: {len(fields)} fields: write subject, predicate and "
-                                "object with a tab between."
-                            )
-            except (OSError, EOFError, zlib.error) as error:
-                raise DocumentError(f"{path} cannot be read ({error}).") from error
+            if kind in _RDF:
+                yield from _rdf(file, path, _RDF[kind], number, faults)
+            elif kind == ".jsonl":
+                for place, row in _json_rows(file, path, faults):
+                    if kb is None or row.get("kb") == kb:
+                        yield from _stated(row, place, faults)
+            else:
+                for place, fields in _fields(file, path, faults):
+                    if len(fields) == 3:
+                        yield from _checked(fields, place, faults)
+                    else:
+                        faults.add(
+                            f"{place}: {len(fields)} fields: write subject, predicate and object "
+                            "with a tab between."
+                        )
 
 
 def read_labels(paths: Iterable[Path], faults: Faults) -> Iterator[tuple[str, list[str]]]:
-    """Read files of ids, names and aliases: TSV, or JSON lines of id, label and aliases.
-
-    Raises:
-        DocumentError: A file cannot be read.
-    """
+    """Read files of an id, a name and perhaps aliases in each line, with tabs between."""
     for path in paths:
-        kind = _kind(path)
-        if kind in _RDF:
-            raise DocumentError(f"{path}: name RDF with labels among the files of triples.")
         with _opened(path) as file:
-            try:
-                for place, key, names in _labels(file, path, kind, faults):
-                    if key and names and all(names):
-                        yield key, names
-                    else:
-                        faults.add(f"{place}: an empty name: write id, name and aliases.")
-            except (OSError, EOFError, zlib.error) as error:
-                raise DocumentError(f"{path} cannot be read ({error}).") from error
+            for place, (key, *names) in _fields(file, path, faults):
+                if key and names and all(names):
+                    yield key, names
+                else:
+                    faults.add(f"{place}: an empty name: write id, name and aliases.")
 
 
 def _kind(path: Path) -> str:
@@ -106,13 +84,14 @@ def _kind(path: Path) -> str:
     return kind
 
 
-def _opened(path: Path) -> IO[bytes]:
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        if path.suffix.lower() == ".gz":
-            return cast("IO[bytes]", gzip.open(path, "rb"))
-        return path.open("rb")
-    except OSError as error:
-        raise DocumentError(f"{path} cannot be read ({error.strerror}).") from error
+        with opened(path, "rb") as file:
+            yield cast("IO[bytes]", file)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DocumentError(f"{path} cannot be read ({error}).") from error
 
 
 def _lines(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
@@ -130,7 +109,7 @@ def _lines(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[int, s
 
 def _fields(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[str, list[str]]]:
     for number, line in _lines(file, path, faults):
-        yield f"{path}:{number}", line.rstrip("\r\n").split("\t")
+        yield f"{path}:{number}", [field.strip() for field in line.split("\t")]
 
 
 def _json_rows(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -155,11 +134,12 @@ def _stated(row: dict[str, Any], place: str, faults: Faults) -> Iterator[Row]:
         stated = [row["triple"] if "triple" in row else [row.get(name) for name in names]]
     for triple in stated:
         match triple:
-            case [str(subject), str(predicate), str(object)]:
-                yield from _checked(scrub(subject), scrub(predicate), scrub(object), place, faults)
-            case [str(subject), str(predicate), bool() | int() | float() as value]:
-                text = f'"{json.dumps(value)}"'
-                yield from _checked(scrub(subject), scrub(predicate), text, place, faults)
+            case [str(), str(), str()]:
+                yield from _checked([scrub(part).strip() for part in triple], place, faults)
+            case [str(), str(), bool() | int() | float() as value]:
+                yield from _checked(
+                    [*map(scrub, triple[:2]), json.dumps(f"{value}")], place, faults
+                )
             case _:
                 faults.add(
                     f"{place}: no triple: write `triple` as three texts, or subject, predicate "
@@ -167,10 +147,8 @@ def _stated(row: dict[str, Any], place: str, faults: Faults) -> Iterator[Row]:
                 )
 
 
-def _checked(
-    subject: str, predicate: str, object: str, place: str, faults: Faults
-) -> Iterator[Row]:
-    subject, predicate, object = subject.strip(), predicate.strip(), object.strip()
+def _checked(parts: Sequence[str], place: str, faults: Faults) -> Iterator[Row]:
+    subject, predicate, object = parts
     if not (subject and predicate and object):
         faults.add(f"{place}: an empty name: write subject, predicate and object.")
     elif object[0] == '"' and (quoted := _QUOTED.fullmatch(object)):
@@ -180,21 +158,6 @@ def _checked(
             faults.add(f"{place}: an empty literal.")
     else:
         yield subject, predicate, object, None
-
-
-def _labels(
-    file: IO[bytes], path: Path, kind: str, faults: Faults
-) -> Iterator[tuple[str, str, list[str]]]:
-    if kind == ".tsv":
-        for place, fields in _fields(file, path, faults):
-            yield place, fields[0].strip(), [name.strip() for name in fields[1:]]
-        return
-    for place, row in _json_rows(file, path, faults):
-        aliases = row.get("aliases", [])
-        names: list[Any] = [row.get("label"), *(aliases if isinstance(aliases, list) else [None])]
-        texts = [scrub(name).strip() if isinstance(name, str) else "" for name in names]
-        key = row.get("id")
-        yield place, scrub(key).strip() if isinstance(key, str) else "", texts
 
 
 def _rdf(file: IO[bytes], path: Path, form: str, number: int, faults: Faults) -> Iterator[Row]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.errors import IndexMismatchError
-from ras_flow.kg.graphs import Graph
 from ras_flow.kg.linking import MOST_ENTITIES, find, link
 from ras_flow.kg.pages import make_pages
 from ras_flow.kg.subgraph import Subgraph
@@ -20,20 +19,16 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ras_flow.kg.linking import Graph
+
 
 class GraphSource:
     """A :class:`ras_flow.parts.KnowledgeSource` over a graph; its work is done in threads."""
 
     def __init__(self, graph: Graph, encoder: SentenceEncoder | None = None) -> None:
-        """Take a graph.
+        """Take a graph, and the encoder of its vectors.
 
-        Args:
-            graph: The graph.
-            encoder: The encoder of the graph's vectors; without one, homonyms and the edges of
-                hubs are chosen by their numbers alone.
-
-        Raises:
-            IndexMismatchError: Another encoder made the graph's vectors.
+        Without one, homonyms and the edges of hubs are chosen by their numbers alone.
         """
         wanted = graph.takes_vectors
         if encoder and wanted and not same_encoder(encoder.identity, wanted):
@@ -92,15 +87,7 @@ def open_source(
 ) -> GraphSource:
     """Open a graph's folder, or the TOML file that names a server or store with one.
 
-    Args:
-        path: The folder or file.
-        encoder: Makes the encoder of the graph's vectors, if it has any.
-
-    Returns:
-        The source.
-
-    Raises:
-        RasFlowError: It is missing, damaged or wrongly described.
+    ``encoder`` makes the encoder of the graph's vectors, if it has any.
     """
     from ras_flow.kg.engines import is_engine, open_engine  # noqa: PLC0415
     from ras_flow.kg.store import KnowledgeGraph  # noqa: PLC0415

@@ -17,7 +17,6 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.indexes.arrays import open_array
 from ras_flow.indexes.manifest import REBUILD, check_files
 from ras_flow.kg.cutting import MOST, Edges, cut_out
-from ras_flow.kg.graphs import Node
 from ras_flow.kg.manifest import (
     FLAGS,
     FORM_NODES,
@@ -43,6 +42,26 @@ _SHOWN = 20
 _COMPARED = 100
 """Characters of a name that are compared for misspellings."""
 _VECTORS_AT_ONCE = 50_000
+_NEAR = 0.4
+"""Cosine of the vectors of a question and of an entity that it means, at least."""
+
+
+class Node(NamedTuple):
+    """An entity that was looked for.
+
+    Attributes:
+        id: Its id.
+        name: Its name, which no other node has.
+        degree: How many facts it is part of; 0 if that is not known.
+        score: How well it fits what was looked for, from 0 to 1.
+        by: How it was found: ``"name"``, ``"alias"``, ``"similar"`` or ``"vector"``.
+    """
+
+    id: str
+    name: str
+    degree: int = 0
+    score: float = 1.0
+    by: str = "name"
 
 
 class Relation(NamedTuple):
@@ -81,17 +100,7 @@ class KnowledgeGraph:
 
     @classmethod
     def open(cls, path: Path | str) -> KnowledgeGraph:
-        """Open a folder, whatever its size at once.
-
-        Args:
-            path: A folder that ``ras-flow kg build`` made.
-
-        Returns:
-            The graph.
-
-        Raises:
-            CorpusIndexError: There is none, or it is damaged.
-        """
+        """Open a folder that :func:`ras_flow.kg.build.build_kg` made, whatever its size at once."""
         return cls(Path(path))
 
     def _optional(self, name: str) -> npt.NDArray[np.float32] | None:
@@ -179,11 +188,11 @@ class KnowledgeGraph:
                 del found[most:]
         return [[self._node(at, score, "similar") for score, at in found] for found in best]
 
-    def nearest(self, question: npt.NDArray[np.float32], least: float = 0.4) -> list[Node]:
+    def nearest(self, question: npt.NDArray[np.float32]) -> list[Node]:
         """Return the entity whose vector is nearest a question's, if entities have vectors."""
         if self._vectors is None:
             return []
-        best = (least, -1)
+        best = (_NEAR, -1)
         for start in range(0, len(self._vectors), _VECTORS_AT_ONCE):
             scores = self._vectors[start : start + _VECTORS_AT_ONCE] @ question
             scores[self._flags[start : start + _VECTORS_AT_ONCE] != NAMED] = -1
@@ -198,19 +207,9 @@ class KnowledgeGraph:
         most: int = MOST,
         question: npt.NDArray[np.float32] | None = None,
     ) -> Subgraph:
-        """Return the facts around entities.
+        """Return the facts around entities, at most ``depth`` facts away.
 
-        Args:
-            ids: The entities' ids.
-            depth: Edges between an entity and the far end of a fact at most.
-            most: Facts at most; what is left out is counted.
-            question: The question's vector, by which the edges of hubs are chosen.
-
-        Returns:
-            The subgraph.
-
-        Raises:
-            InputError: An id is unknown.
+        A question's vector chooses the edges of hubs.
         """
         found = [(id, self._ids.find(id)) for id in dict.fromkeys(ids)]
         if unknown := [id for id, number in found if number is None]:

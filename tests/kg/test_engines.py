@@ -15,9 +15,9 @@ import pytest
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import Spo
-from ras_flow.kg.engines import open_engine
-from ras_flow.kg.graphs import Graph
+from ras_flow.kg.engines import SparqlGraph, open_engine
 from ras_flow.kg.linking import find, link
+from ras_flow.kg.store import KnowledgeGraph
 from tests.kg.test_store import build, write
 
 TURTLE = """\
@@ -71,7 +71,7 @@ def address() -> Iterator[str]:
 @pytest.fixture(params=["sparql", "oxigraph"])
 def engine(
     request: pytest.FixtureRequest, folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
-) -> Graph:
+) -> SparqlGraph:
     """A graph that a TOML file names."""
     monkeypatch.setenv("KG_KEY", "secret")
     text = 'engine = "oxigraph"\npath = "store"\n'
@@ -80,7 +80,7 @@ def engine(
     return open_engine(write(folder / f"{request.param}.toml", text))
 
 
-def _facts(graph: Graph, id: str, depth: int) -> list[Spo]:
+def _facts(graph: SparqlGraph | KnowledgeGraph, id: str, depth: int) -> list[Spo]:
     """Return the facts around an entity; the names of homonyms and blank nodes may differ."""
     subgraph = graph.subgraph([id], depth)
     stated = [subgraph.fact(at) for at in range(len(subgraph))]
@@ -88,7 +88,7 @@ def _facts(graph: Graph, id: str, depth: int) -> list[Spo]:
     return sorted((subject, predicate, object) for subject, predicate, object in shown)
 
 
-def test_an_engine_says_what_the_store_says(engine: Graph, tmp_path: Path) -> None:
+def test_an_engine_says_what_the_store_says(engine: SparqlGraph, tmp_path: Path) -> None:
     local = build(tmp_path, write(tmp_path / "a.ttl", TURTLE))
     for id, depth in (("http://ex.org/Q2", 1), ("http://ex.org/Q4", 2)):
         assert _facts(engine, id, depth) == _facts(local, id, depth) != []
@@ -98,7 +98,7 @@ def test_an_engine_says_what_the_store_says(engine: Graph, tmp_path: Path) -> No
         ]
 
 
-def test_engines_keep_homonyms_apart_and_name_what_is_unknown(engine: Graph) -> None:
+def test_engines_keep_homonyms_apart_and_name_what_is_unknown(engine: SparqlGraph) -> None:
     assert [one["id"][-2:] for one in find("Paris", engine)] == ["Q1", "Q2"]
     names = [one["name"] for one in find("Paris", engine)]
     assert names[0] == "Paris" != names[1]
@@ -115,7 +115,7 @@ def test_engines_keep_homonyms_apart_and_name_what_is_unknown(engine: Graph) -> 
         ('engine = "sparql"', "url"),
         ('engine = "oxigraph"\npath = "gone"', "gone"),
         ('engine = "sparql"\nurl = "$KG_UNSET"', "KG_UNSET"),
-        ('engine = "sparql"\nurl = "http://127.0.0.1:9/"', "cannot be reached"),
+        ('engine = "sparql"\nurl = "http://127.0.0.1:9/"', "cannot be asked"),
         ('engine = "sparql"\nurl = "ADDRESS"', "401"),
     ],
 )
