@@ -37,6 +37,8 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import (
     Answerer,
     Extractor,
+    FactRetriever,
+    KnowledgeSource,
     LanguageModel,
     Planner,
     Retriever,
@@ -114,6 +116,8 @@ def build_graph(
     extractor: Extractor | LanguageModel | BaseChatModel | None = None,
     answerer: Answerer | LanguageModel | BaseChatModel | None = None,
     encoder: SentenceEncoder | None = None,
+    knowledge: KnowledgeSource | None = None,
+    fact_retriever: FactRetriever | None = None,
     defaults: Context | None = None,
 ) -> SystemBuilder[RasState]:
     """Build the RAS state machine (paper figure 1).
@@ -126,6 +130,8 @@ def build_graph(
         extractor: The text-to-triples model.
         answerer: The answerer.
         encoder: The sentence encoder of the graph's attributes.
+        knowledge: A knowledge graph to search beside the documents.
+        fact_retriever: Scores its facts.
         defaults: The settings that a run is not given. Chat models that are given as objects have
             the timeout, retries and other limits of these, whatever a run is given.
 
@@ -142,6 +148,8 @@ def build_graph(
         extractor=extractor,
         answerer=answerer,
         encoder=encoder,
+        knowledge=knowledge,
+        fact_retriever=fact_retriever,
         defaults=defaults,
     )
     return wire(parts)

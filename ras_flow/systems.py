@@ -8,11 +8,11 @@ in the environment variable ``RAS_FLOW_SYSTEMS``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.settings.context import Context
@@ -38,6 +38,18 @@ _named: dict[str, str] = {}
 """What a person named by ``module:attribute`` in this process."""
 
 
+class Section(NamedTuple):
+    """What a system adds to what people are shown of its runs.
+
+    Attributes:
+        title: A word or two.
+        lines: Plain text, each on one line.
+    """
+
+    title: str
+    lines: Sequence[str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class System:
     """A system: how its graph is built, and what its runs say.
@@ -51,6 +63,8 @@ class System:
         edit_points: By the node that comes next, "" at the end: which edits make sense there, and
             where the run goes on. A system without any can be replayed but not edited.
         operations: Its edits by ``op``.
+        tells: Its own progress events by type, as they are shown on a terminal.
+        sections: What of a run's state people are shown beside hops, triples and answer.
     """
 
     name: str
@@ -60,6 +74,8 @@ class System:
     stop_reasons: Mapping[str, StopReason] = field(default_factory=dict)
     edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)
+    tells: Mapping[str, Callable[[Any], Section]] = field(default_factory=dict)
+    sections: Callable[[Any], Sequence[Section]] = lambda state: ()
 
     def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:
         """Return its graph's builder over the parts that settings name."""

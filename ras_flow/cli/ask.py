@@ -20,9 +20,12 @@ from ras_flow.settings.tasks import TASKS
 from ras_flow.systems import DEFAULT, System, named_system
 
 NO_DOCUMENTS = (
-    "Name the documents to answer from: --docs FOLDER, or --index INDEX (the demo corpus is "
-    "--index demo)."
+    "Name what to answer from: --docs FOLDER, --index INDEX (the demo corpus is --index demo), or "
+    "--kg GRAPH for a knowledge graph (--kg demo)."
 )
+
+REG = "reg"
+"""The system that answers from a knowledge graph alone."""
 
 Pause = StrEnum("Pause", ["before_retrieval", "after_merge", "before_answer"])
 
@@ -55,6 +58,24 @@ def ask(
             metavar="PATH",
             help="An index made by `ras-flow index build`, a vector database's TOML file, or "
             "demo, the demo corpus.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    kg: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path_of,
+            metavar="PATH",
+            help="A knowledge graph made by `ras-flow kg build`, a TOML file that names a server, "
+            "or demo; without documents, the system reg answers.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="An entity of the graph that the question is about; may be given several times.",
             rich_help_panel=DOCUMENTS,
         ),
     ] = None,
@@ -145,8 +166,11 @@ def ask(
         ),
     ] = None,
     system: Annotated[
-        str, typer.Option(help="Which system answers: ras, or another's name or module:attribute.")
-    ] = DEFAULT,
+        str | None,
+        typer.Option(
+            help="Which system answers: ras, t2rag, reg, or another's name or module:attribute."
+        ),
+    ] = None,
     database: Database = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -155,12 +179,14 @@ def ask(
     """Answer a question; show plan, passages, triples and answer as they happen."""
     if docs is not None and index is not None:
         raise InputError("Give --docs or --index, not both.")
+    alone = kg is not None and docs is None and index is None and given is None
+    system = system or (REG if alone else DEFAULT)
     if question is None:
-        if str(index) != DEMO_INDEX or given is not None:
+        if DEMO_INDEX not in (str(index), str(kg)) or given is not None:
             raise InputError("Ask something: ras-flow ask 'Who …?' --docs FOLDER")
-        from ras_flow.demo import default_question
+        from ras_flow.demo import default_question, graph_questions
 
-        question = default_question()
+        question = graph_questions()[0]["question"] if alone else default_question()
     from ras_flow.formats.text import scrub
 
     question = scrub(question)  # Arguments need not be UTF-8.
@@ -184,6 +210,10 @@ def ask(
     values |= {f"pause_{point}": True for point in pause or ()}
     if index is not None:
         values |= _index_settings(index, database)
+    if kg is not None:
+        values["kg"] = str(kg)
+    if entity:
+        values["entities"] = entity
     if retriever is not None:
         values["retriever"] = retriever
     if encoder is not None:
@@ -225,6 +255,7 @@ async def _ask(
     from ras_flow.cli.progress import progress_on
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.change import follow, tell
+    from ras_flow.nodes.start import open_all
     from ras_flow.parts.chosen import Parts
     from ras_flow.runs.databases.opening import is_server, open_runs_at
     from ras_flow.state.channels import RasInput
@@ -245,17 +276,17 @@ async def _ask(
     searches = given is None or (
         "planner" in context.model_roles and context.planning == "iterative"
     )
-    if searches and docs is None and context.index is None and not on_server:
+    if searches and docs is None and {context.index, context.kg} == {None} and not on_server:
         alone = " Or answer from --given alone, with --static." * (given is not None)
         raise InputError(NO_DOCUMENTS + alone)
-    screen = Screen(quiet=as_json)
+    screen = Screen(quiet=as_json, tells=known.tells)
     if docs is not None:
         with progress_on(screen.console) as progress:
             path = await index_documents([docs], context, progress, skip=skip)
         settings["index"] = str(path)
         context = known.context.from_mapping(settings)
     if searches and not on_server:
-        await parts.get_retriever(context)
+        await open_all(parts, context)
     async with open_runs_at(database, system=system, new=True) as runs:
         run_id = runs.new_id()
         screen.run(run_id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from ras_flow.events import Event, GraphEvent, GraphTriple, PassagesEvent, PlanE
 from ras_flow.formats.text import plain
 from ras_flow.state.schema import citation_text
 from ras_flow.state.usage import Spent
+from ras_flow.systems import Section
 
 GROWN = 20
 """New triples of a hop that are shown."""
@@ -65,8 +67,15 @@ def cost_text(cost: Spent, clock: float | None = None) -> str:
 class Screen:
     """Shows the events of one run as they come; as a context manager, leaves the terminal tidy."""
 
-    def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        console: Console | None = None,
+        tells: Mapping[str, Callable[[Any], Section]] = MappingProxyType({}),
+    ) -> None:
         self.console = console or Console(quiet=quiet, highlight=False)
+        self._tells = tells
         self._status: Status | None = None
 
     def __enter__(self) -> Self:
@@ -155,10 +164,20 @@ class Screen:
             self._line("    ", "", f"and {len(rest)} more, which `ras-flow runs show` lists")
 
     def _unknown(self, event: Mapping[str, Any]) -> None:
-        """Show an event of another system by its fields."""
+        """Show an event as its system shows it, or else by its fields."""
+        if tell := self._tells.get(event["type"]):
+            show_section(self.console, tell(event))
+            return
         fields = {name: value for name, value in event.items() if name != "type"}
         said = ", ".join(f"{name}: {value}" for name, value in fields.items())
         self._line(f"{plain(event['type'].capitalize()):8} ", "bold", snippet(said))
+
+
+def show_section(console: Console, section: Section) -> None:
+    """Show what a system adds to a run."""
+    for number, text in enumerate(section.lines):
+        label = f"{plain(section.title):8} " if not number else " " * 9
+        line(console, (label, "bold"), plain(text))
 
 
 def show_answer(console: Console, said: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from ras_flow.cli.render import (
     reason_text,
     show_answer,
     show_citations,
+    show_section,
     snippet,
 )
 from ras_flow.formats.text import plain
@@ -24,7 +25,7 @@ from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import address_of, spent, step_name, steps_of
 from ras_flow.state.schema import Hop, Plan, Triple, name_passages
-from ras_flow.systems import DEFAULT
+from ras_flow.systems import DEFAULT, Section
 
 
 class Timeline:
@@ -41,6 +42,8 @@ class Timeline:
         self._head()
         self._answer()
         self._steps()
+        for section in self._branch["sections"]:
+            show_section(self._console, Section(**section))
         self.outcome()
         self._others()
 

@@ -16,6 +16,9 @@ from ras_flow.settings.context import Context
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Entity
 
+BESIDE = 20
+"""Facts for a query beside passages."""
+
 
 class Facts(NamedTuple):
     """What was found: pages, the scores of their triples by id, and what was left out."""
@@ -23,6 +26,17 @@ class Facts(NamedTuple):
     pages: list[ScoredPassage]
     scores: dict[str, float]
     warnings: list[str]
+
+
+async def facts_beside(queries: Sequence[str], context: Context, parts: PartsSource) -> Facts:
+    """Find the facts around the entities that each query names, beside what else is searched."""
+    knowledge = await parts.get_knowledge(context)
+    linked = await one_each(len(queries), list, knowledge.link(queries), knowledge)
+    naming = [(query, named) for query, named in zip(queries, linked, strict=True) if named]
+    if not naming:
+        return Facts([], {}, [])
+    asked, entities = [query for query, _ in naming], [named for _, named in naming]
+    return await find_facts(asked, entities, context, parts, context.kg_triples or BESIDE)
 
 
 async def find_facts(

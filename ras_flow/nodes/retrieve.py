@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from ras_flow.events import passages_event
+from ras_flow.nodes.facts import Facts, facts_beside
 from ras_flow.nodes.shown import Shown
+from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import one_each, storable
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.parts.source import PartsSource
@@ -32,18 +34,53 @@ async def retrieve(
 
     ``query`` says what to search for, each line on its own; ``top_k`` how many passages to take
     where neither settings nor answerer do. ``shown`` are the passages that are not wanted again.
+    Pages of a knowledge graph come beside them.
     """
     subquery, index = query(state), len(state["hops"])
     context = parts.context(state, runtime)
     dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
     known = await shown(state, context, parts) if shown else Shown()
     cost = Cost("retriever", f"retrieve:{index}")
-    retriever = await parts.get_retriever(context)
-    most = context.top_k or known.most or top_k or (await parts.get_reading(context)).top_k
     queries = subquery.splitlines() if shown else [subquery]
+    facts = Facts([], {}, [])
+    if parts.has_knowledge(context):
+        facts = await facts_beside(queries, context, parts)
+    found: list[ScoredPassage] = []
+    left_out: set[str] = set()
+    if parts.has_documents(context):
+        most = context.top_k or known.most or top_k or (await parts.get_reading(context)).top_k
+        found, left_out = await _search(queries, most, known, dropped, context, parts)
+    seen = dropped | known.noted | known.unnoted
+    found += [page for page in facts.pages if page.passage["id"] not in seen]
+    passages = {scored.passage["id"]: scored.passage for scored in found}
+    hop = Hop(
+        index=index,
+        subquery=subquery,
+        passages=list(passages),
+        scores=[scored.score for scored in found],
+    )
+    if facts.scores:
+        hop["triple_scores"] = facts.scores
+    if left_out:
+        hop["known"] = len(left_out)
+    runtime.stream_writer(passages_event(hop, passages))
+    warned = warn(runtime, *facts.warnings)
+    return {"hops": [hop], "passages": passages, "usage": cost.usage(), **warned}
+
+
+async def _search(
+    queries: Sequence[str],
+    most: int,
+    known: Shown,
+    dropped: Collection[str],
+    context: Context,
+    parts: PartsSource,
+) -> tuple[list[ScoredPassage], set[str]]:
+    """Return the best passages for all queries, and the ids of those that were left out."""
+    retriever = await parts.get_retriever(context)
     k = most + len(dropped) + len(known.noted) + len(known.unnoted)
     async with traced_retrieval(
-        type(retriever).__name__, subquery, identity=retriever.identity
+        type(retriever).__name__, "\n".join(queries), identity=retriever.identity
     ) as found:
         rankings = await one_each(len(queries), list, retriever.retrieve(queries, k), retriever)
         best: dict[str, ScoredPassage] = {}
@@ -56,14 +93,4 @@ async def retrieve(
             for scored in wanted:
                 best.setdefault(scored.passage["id"], scored)
         found += best.values()
-    passages = {scored.passage["id"]: scored.passage for scored in found}
-    hop = Hop(
-        index=index,
-        subquery=subquery,
-        passages=list(passages),
-        scores=[scored.score for scored in found],
-    )
-    if left_out:
-        hop["known"] = len(left_out)
-    runtime.stream_writer(passages_event(hop, passages))
-    return {"hops": [hop], "passages": passages, "usage": cost.usage()}
+    return list(found), left_out

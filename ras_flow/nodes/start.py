@@ -36,8 +36,18 @@ _FRESH = {
 """What a run has gathered before it begins."""
 
 
-async def _open_retriever(parts: PartsSource, context: Context) -> None:
-    await parts.get_retriever(context)
+async def open_all(parts: PartsSource, context: Context) -> None:
+    """Open the index and the knowledge graph that a run searches."""
+    if parts.has_documents(context):
+        await parts.get_retriever(context)
+    if parts.has_knowledge(context):
+        await open_graph(parts, context)
+
+
+async def open_graph(parts: PartsSource, context: Context) -> None:
+    """Open the knowledge graph and what scores its facts."""
+    await parts.get_knowledge(context)
+    await parts.get_fact_retriever(context)
 
 
 async def start(
@@ -47,7 +57,7 @@ async def start(
     *,
     points: Collection[str] = (),
     own: Mapping[str, Any] = MappingProxyType({}),
-    open_search: Callable[[PartsSource, Any], Awaitable[object]] = _open_retriever,
+    open_search: Callable[[PartsSource, Any], Awaitable[object]] = open_all,
 ) -> dict[str, Any]:
     """Check the input and resolve the settings; given documents become hop 0, the first context t0.
 

@@ -309,6 +309,11 @@ class Parts:
         """Return the triples of each hop that are nearest to its subquery."""
         return await nearest_triples(triples, hops, await self.get_encoder(context), most)
 
+    def has_documents(self, context: Context) -> bool:
+        """Tell whether a run searches documents: it does unless it has a knowledge graph alone."""
+        named = self.retriever is not None or context.index is not None
+        return named or not self.has_knowledge(context)
+
     def has_knowledge(self, context: Context) -> bool:
         """Tell whether there is a knowledge graph to search."""
         return self.knowledge is not None or context.kg is not None

@@ -109,6 +109,10 @@ class PartsSource(Protocol):
         """Return the language model of a role that only this system has."""
         ...
 
+    def has_documents(self, context: Context) -> bool:
+        """Tell whether a run searches documents: it does unless it has a knowledge graph alone."""
+        ...
+
     def has_knowledge(self, context: Context) -> bool:
         """Tell whether there is a knowledge graph to search."""
         ...

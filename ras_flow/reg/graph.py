@@ -17,6 +17,7 @@ from ras_flow.errors import InputError
 from ras_flow.nodes.merge_graph import merge_graph
 from ras_flow.nodes.review import Review
 from ras_flow.nodes.routes import Route, add_routes
+from ras_flow.nodes.start import open_graph
 from ras_flow.nodes.start import start as begin
 from ras_flow.nodes.to_triples import to_triples
 from ras_flow.parts.chosen import Parts
@@ -29,6 +30,7 @@ from ras_flow.reg.nodes.link import link
 from ras_flow.reg.nodes.reorganise import reorganise
 from ras_flow.reg.nodes.retrieve import retrieve
 from ras_flow.reg.settings import RegContext
+from ras_flow.reg.shown import sections, tell_chains, tell_entities
 from ras_flow.reg.state import RegOutput, RegState
 from ras_flow.state.stop_reasons import StopReason
 from ras_flow.systems import System
@@ -102,12 +104,7 @@ async def start(state: RegState, runtime: Runtime[Any], parts: PartsSource) -> d
             "ReG answers from a knowledge graph and takes no `documents`: leave them out, or use "
             "the system ras with `kg`, which reads both."
         )
-    return await begin(state, runtime, parts, points=POINTS, own=OWN, open_search=_open_graph)
-
-
-async def _open_graph(parts: PartsSource, context: Any) -> None:
-    await parts.get_knowledge(context)
-    await parts.get_fact_retriever(context)
+    return await begin(state, runtime, parts, points=POINTS, own=OWN, open_search=open_graph)
 
 
 def build_reg(
@@ -150,6 +147,8 @@ SYSTEM = System(
     stop_reasons=STOP_REASONS,
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
+    tells={"entities": tell_entities, "chains": tell_chains},
+    sections=sections,
 )
 """ReG, as the registry has it."""
 

@@ -76,6 +76,13 @@ class ForkPoint(TypedDict):
     step: int
 
 
+class ShownSection(TypedDict):
+    """What a system adds to what people are shown of a branch: a heading, and lines of text."""
+
+    title: str
+    lines: list[str]
+
+
 class Branch(TypedDict):
     """One way from the question to an answer.
 
@@ -92,6 +99,7 @@ class Branch(TypedDict):
         stated_in: For each triple of the final graph, the ids of the passages that state it there:
             in another branch there may be others.
         settings: The fields of its Context that differ from the defaults.
+        sections: What its system adds to what people are shown.
     """
 
     number: int
@@ -110,6 +118,7 @@ class Branch(TypedDict):
     stated_in: dict[str, list[str]]
     warnings: list[str]
     settings: dict[str, Any]
+    sections: list[ShownSection]
 
 
 class RunDocument(TypedDict):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
+from collections.abc import Callable, Mapping
+from typing import Any, get_type_hints
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.document import SystemInfo
 from ras_flow.settings.context import Context
-from ras_flow.systems import System, find_system, system_names
+from ras_flow.systems import Section, System, find_system, system_names
 
 
 def system_of(run_id: str, name: str) -> System:
@@ -43,6 +44,18 @@ def info_of(name: str) -> SystemInfo:
             for op, operation in known.operations.items()
         },
     )
+
+
+def tells_of(name: str) -> Mapping[str, Callable[[Any], Section]]:
+    """Return how a system's own events are shown."""
+    known = _known(name)
+    return known.tells if known else {}
+
+
+def sections_of(name: str, state: Mapping[str, Any]) -> list[Section]:
+    """Return what a system adds to what people are shown of a run's state."""
+    known = _known(name)
+    return list(known.sections(state)) if known else []
 
 
 def stop_reasons() -> list[str]:

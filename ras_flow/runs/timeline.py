@@ -11,11 +11,12 @@ from typing_extensions import TypedDict
 
 from ras_flow.edits.draft import BEGINNING
 from ras_flow.errors import RunError
+from ras_flow.formats.text import plain
 from ras_flow.runs.branches import StoredBranch, find_branches
-from ras_flow.runs.document import FORMAT, Branch, RunDocument, Status, Step
+from ras_flow.runs.document import FORMAT, Branch, RunDocument, ShownSection, Status, Step
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.stored import stop_reason_of
-from ras_flow.runs.systems import info_of
+from ras_flow.runs.systems import info_of, sections_of
 from ras_flow.runs.threads import Saved
 from ras_flow.state.evidence import find_evidence
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
@@ -203,6 +204,10 @@ def _branch(way: StoredBranch) -> Branch:
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
         settings=as_json(values.get("context") or {}),
+        sections=[
+            ShownSection(title=section.title, lines=list(map(plain, section.lines)))
+            for section in sections_of(last.system, last.values)
+        ],
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
-from ras_flow.runs.document import Branch, RunDocument
+from ras_flow.runs.document import Branch, RunDocument, ShownSection
 from ras_flow.runs.reading import by_hand, get_branch, graph_of, passages_of, steps_of
 from ras_flow.state.kg import QueryKG, read_in
-from ras_flow.state.schema import name_of
+from ras_flow.state.schema import Triple, name_of
 
 
 class Source(TypedDict):
@@ -32,13 +34,17 @@ class Source(TypedDict):
 
 
 class Ground(TypedDict):
-    """A triple that an answer rests on; ``edited``: a person put it into the graph."""
+    """A triple that an answer rests on; ``edited``: a person put it into the graph.
+
+    ``score`` is what the retriever of a knowledge graph's facts gave it.
+    """
 
     subject: str
     predicate: str
     object: str
     edited: bool
     sources: list[Source]
+    score: NotRequired[float]
 
 
 class Explanation(TypedDict):
@@ -46,7 +52,7 @@ class Explanation(TypedDict):
 
     ``stop_meaning`` says what the stop reason means. ``triples`` are those cited, from the question
     to the answer; ``passages`` those cited as text. What is cited of an answer that the documents
-    do not support is what comes nearest.
+    do not support is what comes nearest. ``sections`` are what the system adds.
     """
 
     run: str
@@ -59,6 +65,7 @@ class Explanation(TypedDict):
     support: str
     triples: dict[str, Ground]
     passages: list[Source]
+    sections: list[ShownSection]
 
 
 def explain(document: RunDocument, branch: int | None = None) -> Explanation:
@@ -79,23 +86,31 @@ def explain(document: RunDocument, branch: int | None = None) -> Explanation:
         stop_meaning=document["system"]["stop_reasons"].get(way["stop_reason"] or "", ""),
         supported=way["supported"],
         support=way["support"],
-        triples={
-            id: Ground(
-                subject=facts[id]["subject"],
-                predicate=facts[id]["predicate"],
-                object=facts[id]["object"],
-                edited=id in edited,
-                sources=[source_of(document, way, id, one) for one in facts[id]["passages"]],
-            )
-            for id in cited
-        },
+        triples={id: _ground(document, way, id, facts[id], edited=id in edited) for id in cited},
         passages=[
             _source(document, way, passage, citation["sentence"])
             for citation in way["citations"]
             for passage in citation["passages"]
             if not citation["triple"] and passage in retrieved
         ],
+        sections=way["sections"],
     )
+
+
+def _ground(
+    document: RunDocument, branch: Branch, id: str, fact: Triple, *, edited: bool
+) -> Ground:
+    ground = Ground(
+        subject=fact["subject"],
+        predicate=fact["predicate"],
+        object=fact["object"],
+        edited=edited,
+        sources=[source_of(document, branch, id, one) for one in fact["passages"]],
+    )
+    scores = [
+        hop["triple_scores"][id] for hop in branch["hops"] if id in hop.get("triple_scores", {})
+    ]
+    return {**ground, "score": max(scores)} if scores else ground
 
 
 def source_of(document: RunDocument, branch: Branch, triple: str, passage: str) -> Source:

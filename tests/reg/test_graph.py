@@ -11,9 +11,11 @@ from langgraph.types import Command
 
 from ras_flow.errors import InputError
 from ras_flow.formats.answer import UNKNOWN_ANSWER
+from ras_flow.graph import build_graph
 from ras_flow.reg.graph import build_reg
 from ras_flow.reg.settings import RegContext
-from ras_flow.testing import ScriptedModel
+from ras_flow.settings.context import Context
+from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
 from tests.reg.world import SmallGraph, Words, iri
 
 ASKED = "Which championship did the team with the mascot Lou Seal win?"
@@ -129,3 +131,27 @@ async def test_documents_are_refused() -> None:
     built = build_reg(knowledge=SmallGraph(), fact_retriever=Words())
     with pytest.raises(InputError, match="documents"):
         await built.compile().ainvoke({"question": ASKED, "documents": [{"text": "x"}]})
+
+
+@pytest.mark.parametrize("extractor", ["none", None])
+async def test_ras_reads_and_cites_facts_of_a_graph_beside_its_passages(
+    extractor: str | None,
+) -> None:
+    model = ScriptedModel("(S> Giants| P> colours| O> black and orange)")
+    built = build_graph(
+        planner=ScriptedPlanner(["[SUBQ] x"]),
+        retriever=ListRetriever([{"title": "Giants", "text": "The mascot's team is black."}]),
+        extractor=None if extractor else model,
+        answerer=ScriptedAnswerer("2014 World Series"),
+        knowledge=SmallGraph(),
+        fact_retriever=Words(),
+        defaults=Context(extractor=extractor or "local:default", top_k=1, kg_triples=4),
+    )
+    output = await built.compile().ainvoke({"question": ASKED})
+    [hop] = output["hops"]
+    assert [output["passages"][id].get("source") for id in hop["passages"]] == [
+        *(None, "small", "small")
+    ]
+    assert len(hop["triple_scores"]) == 4
+    assert len(model.prompts) == (extractor is None)
+    assert "small" in {citation["source"] for citation in output["citations"]}

@@ -106,6 +106,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         passages_of,
         steps_of,
     )
+    from ras_flow.runs.systems import tells_of
 
     async with open_runs_at(database) as runs:
         address = await find_address(runs, run)
@@ -116,7 +117,7 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
         given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
         events = runs.fork(address.run, branch["steps"][step], given)
-        screen = Screen(quiet=as_json)
+        screen = Screen(quiet=as_json, tells=tells_of(document["system"]["name"]))
         first = await follow(events, address.run, screen)
         # Someone else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
@@ -136,6 +137,7 @@ async def _resume(
     from ras_flow.runs.commands import command
     from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
+    from ras_flow.runs.systems import tells_of
 
     async with open_runs_at(database) as runs:
         address = await find_address(runs, run)
@@ -158,7 +160,7 @@ async def _resume(
             )
         else:
             events = runs.resume(address.run, branch=address.branch)
-        screen = Screen(quiet=as_json)
+        screen = Screen(quiet=as_json, tells=tells_of(document["system"]["name"]))
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await follow(events, run, screen)

@@ -52,15 +52,18 @@ class Reorganised:
                 return found
         return []
 
-    def leading_to(self, answers: Collection[str]) -> set[int]:
-        """Return the positions of the triples whose chains lead to an answer."""
-        chains = [chain for group in (*self.groups, *self.met) for chain in group.chains]
-        return {
-            fact
-            for chain in chains
-            if not {*chain.targets, *chain.between}.isdisjoint(answers)
-            for fact in chain.facts
-        }
+    def leading_to(self, answers: Collection[str]) -> list[int]:
+        """Return the positions of the triples that lead to answers, in the order of reading."""
+        found: dict[int, None] = {}
+        for group in (*self.groups, *self.met):
+            for chain in group.chains:
+                if {*chain.targets, *chain.between}.isdisjoint(answers):
+                    continue
+                others = {*chain.targets}.difference(answers)
+                for fact in sorted(chain.facts):
+                    if others.isdisjoint((self.facts[fact][0], self.facts[fact][2])):
+                        found[fact] = None
+        return list(found)
 
     @property
     def names(self) -> dict[str, None]:

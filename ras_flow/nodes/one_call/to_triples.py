@@ -14,6 +14,7 @@ from ras_flow.formats.quality import refine
 from ras_flow.formats.stated import is_stated
 from ras_flow.formats.triples import Spo
 from ras_flow.nodes.one_call.reading import Read, read_hop, unread
+from ras_flow.nodes.to_triples import pages_triples
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import may_retrieve
@@ -29,7 +30,8 @@ UNSTATED = "not in its passage"
 async def to_triples(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
     """Read the last hop's passages; keep the facts that they state, and the step.
 
-    A passage of which a fact is kept adds those of its full extraction, where the store has it.
+    A passage of which a fact is kept adds those of its full extraction, where the store has it. A
+    page of a knowledge graph states its facts itself.
     """
     context = parts.context(state, runtime)
     hop = last_hop(state["hops"])
@@ -38,8 +40,11 @@ async def to_triples(state: RasState, runtime: Runtime[Any], parts: PartsSource)
     last = not may_retrieve(state, context)
     read = await read_hop(state, context, parts, cost, new=new, last=last)
     noted, dropped = _noted(read, state, new)
-    extracted, cached = await _with_stored(noted, state, runtime, parts)
-    graph = merge_triples(state["triples"], to_new_triples(extracted))
+    pages = pages_triples([state["passages"][id] for id in new])
+    texts = [one for one in noted if "triples" not in state["passages"][one["passage"]]]
+    extracted, cached = await _with_stored(texts, state, runtime, parts)
+    extracted += pages
+    graph = merge_triples(state["triples"], to_new_triples(extracted, state["passages"]))
     runtime.stream_writer(
         ExtractedEvent(
             type="extracted",

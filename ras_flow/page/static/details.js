@@ -187,6 +187,8 @@ function AnswerPanel({ view }) {
     <ul class="rows">${branch.citations.map((citation) => html`<li key=${citation.triple || citation.passages[0]}>
       <${Cited} view=${view} citation=${citation} /></li>`)}</ul>
     ${!branch.citations.length && html`<p class="quiet">Nothing that could be named.</p>`}
+    ${branch.sections.map((section) => html`<h3><${Text} value=${section.title} /></h3>
+      <ul class="rows">${section.lines.map((line) => html`<li><${Text} value=${line} /></li>`)}</ul>`)}
     <h3>The chain</h3>
     <ol class="chain" start="0">${branch.hops.map((hop) => html`<li><${Text}
       value=${hop.subquery || "given with the question"} />

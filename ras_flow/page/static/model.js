@@ -39,6 +39,7 @@
  * @property {Object<string, string[]>} stated_in
  * @property {string[]} warnings
  * @property {Object<string, unknown>} settings
+ * @property {{title: string, lines: string[]}[]} sections
  */
 /**
  * @typedef {object} RunDocument

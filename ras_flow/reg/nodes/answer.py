@@ -18,7 +18,7 @@ from ras_flow.prompts.chains import ASK_AGAIN
 from ras_flow.reg import routing
 from ras_flow.reg.nodes.reorganise import chains_of
 from ras_flow.reg.state import RegState
-from ras_flow.state.support import Verdict, judge, verify
+from ras_flow.state.support import Verdict, judge, led_by, verify
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
 
@@ -86,6 +86,9 @@ async def _ask(
 def _judge(text: str, answers: list[str], state: RegState, found: Reorganised) -> Verdict:
     """Judge the answer by the chains that lead to it; where none does, by all facts."""
     ids = list(state["triples"])
-    cited = [ids[at] for at in sorted(found.leading_to(answers))]
-    given = (text, state["question"], state["triples"], state["passages"])
-    return verify(*given, cited=cited) if cited else judge(*given)
+    cited = [ids[at] for at in found.leading_to(answers)]
+    triples, passages = state["triples"], state["passages"]
+    if not cited:
+        return judge(text, state["question"], triples, passages)
+    verdict = verify(text, state["question"], triples, passages, cited=cited)
+    return led_by(cited, verdict, triples, passages)
