@@ -148,6 +148,7 @@ class Story:
             stated_in={id: triple["passages"] for id, triple in graph.items()},
             warnings=self.warnings,
             settings=self.settings,
+            sections=[],
         )
 
 
