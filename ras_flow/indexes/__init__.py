@@ -1,12 +1,6 @@
 """Eq. 3: passage indexes and retrievers.
 
 Importing this package loads neither bm25s nor FAISS; names are loaded on first use.
-
-Other short records with a text, such as propositions, need no index of their own: give each as a
-:class:`~ras_flow.documents.SourceDocument` whose ``source`` is the id of what it was made from
-(``"<passage id>#<number>"``). A text of up to ``max_words`` stays one passage, which retrievers
-return with that ``source``; building, updates, BM25, vectors and fusion are those of passages.
-Two records with the same title and text become one, with the first record's source.
 """
 
 from __future__ import annotations

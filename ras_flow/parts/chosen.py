@@ -362,9 +362,7 @@ class Parts:
             )
         if self.retriever is None and wanted != "lazy":
             try:
-                return await asyncio.to_thread(
-                    named.stored_triples_of, context, extractor.identity, encoder
-                )
+                return await named.open_triples_of(context, extractor.identity, encoder)
             except (IndexMissingError, IndexMismatchError) as error:
                 if wanted == "stored":
                     raise

@@ -225,17 +225,28 @@ def attribute_encoder_of(context: Context, models: Sequence[str]) -> LocalSenten
     return encoder
 
 
-_openings: PerLoop[dict[Hashable, asyncio.Task[Retriever]]] = PerLoop(dict)
+_openings: PerLoop[dict[Hashable, asyncio.Task[Any]]] = PerLoop(dict)
+
+
+async def _in_one_thread(what: Hashable, open: Callable[[], T]) -> T:
+    """Open something in a thread; all that wait for the same take this one."""
+    here = _openings.current()
+    if what not in here:
+        here[what] = asyncio.create_task(asyncio.to_thread(open))
+        here[what].add_done_callback(lambda _: here.pop(what))
+    return cast(T, await asyncio.shield(here[what]))
 
 
 async def open_retriever_of(context: Context) -> Retriever:
-    """Return the retriever as :func:`retriever_of` does; all that wait for it take one thread."""
-    here = _openings.current()
-    key = (context.index, context.retriever, context.encoder)
-    if key not in here:
-        here[key] = asyncio.create_task(asyncio.to_thread(retriever_of, context))
-        here[key].add_done_callback(lambda _: here.pop(key))
-    return await asyncio.shield(here[key])
+    """Return the retriever as :func:`retriever_of` does."""
+    what = (context.index, context.retriever, context.encoder)
+    return await _in_one_thread(what, lambda: retriever_of(context))
+
+
+async def open_triples_of(context: Context, extractor: str, encoder: Encoder) -> TripleRetriever:
+    """Return what searches the index's propositions as :func:`stored_triples_of` does."""
+    what = (context.index, context.retriever, context.encoder, extractor, id(encoder))
+    return await _in_one_thread(what, lambda: stored_triples_of(context, extractor, encoder))
 
 
 def retriever_of(context: Context) -> Retriever:
