@@ -77,9 +77,9 @@ def survey(state: Any, settings: T2Context) -> Board:
     given_up = _searched(state) if settings.unresolved == "drop" else set()
     witnesses: dict[str, list[Fill]] = {}
     for fill in fills.values():
-        bound = values.get(fill["slot"])
-        holds = chosen.items() >= fill["given"].items() or fill is fills[chosen[fill["slot"]]]
-        if bound is not None and holds and name_key(bound) == name_key(fill["value"]):
+        best = chosen.get(fill["slot"])
+        holds = chosen.items() >= fill["given"].items() or fill is fills.get(best or "")
+        if best and holds and name_key(values[fill["slot"]]) == name_key(fill["value"]):
             for clue_of in fill["clues"]:
                 witnesses.setdefault(clue_of, []).append(fill)
     standings = []

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.t2rag.world import QUESTION, ROUNDS, build, world
+import pytest
+
+from ras_flow import Context
+from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.t2rag.state import merge_fills
+from ras_flow.testing import HashEncoder, MappingExtractor, ScriptedModel
+from tests.t2rag.world import (
+    QUESTION,
+    ROUNDS,
+    TEXTS,
+    TRIPLES,
+    Propositions,
+    Replies,
+    build,
+    down,
+    read,
+    world,
+)
 
 
 async def ask(parts: dict[str, Any], **settings: Any) -> Any:
@@ -36,3 +53,144 @@ async def test_two_films_and_their_directors_births_take_two_rounds_and_four_cal
     assert calls(result) == 4 and len(result["hops"]) == 2
     assert result["supported"] and {one["title"] for one in result["citations"]} >= {"Aino Laine"}
     assert all(fill["grounded"] for fill in result["fills"].values())
+
+
+async def test_what_a_round_does_not_tell_stays_open_and_its_passages_are_not_read_again() -> None:
+    parts = world("Salt Road | directed by | ?d", resolver=ScriptedModel("none"))
+    result = await ask(parts, top_k=1)
+    assert result["stop_reason"] == "max_hops" and not result["fills"]
+    read = [hop["passages"] for hop in result["hops"]]
+    assert len(read) == 3 and len({id for ids in read for id in ids}) == 3
+    dropped = await ask(
+        world("Salt Road | directed by | ?d", resolver=ScriptedModel("none")), unresolved="drop"
+    )
+    assert dropped["stop_reason"] == "sufficient" and len(dropped["hops"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "reply", "verdicts", "calls_made"),
+    [
+        ("Per Holm | born in | 1942", "c1 = yes [1]", ["supported"], 3),
+        ("Per Holm | born in | 1931", "c1 = no [1]", ["contradicted"], 3),
+        ("Per Holm | born in | 1931", "c1 = yes", [], 5),
+    ],
+)
+async def test_what_a_question_claims_is_checked(claim, reply, verdicts, calls_made) -> None:
+    result = await ask(world(claim, resolver=ScriptedModel(reply)), top_k=1)
+    assert [one["verdict"] for one in result["verdicts"].values()] == verdicts
+    assert calls(result) == calls_made
+    trusted = await ask(world(claim), claims="trust")
+    assert calls(trusted) == 2 and not trusted["hops"] and trusted["stop_reason"] == "sufficient"
+
+
+async def test_a_slot_bound_by_one_clue_is_a_claim_of_the_other_until_a_text_states_it() -> None:
+    clues = "Salt Road | directed by | ?d\nNorthern Light | directed by | ?d"
+    parts = world(clues, resolver=ScriptedModel("c1 ?d = Per Holm [1]\nc2 = no [1]"))
+    result = await ask(parts, top_k=1, max_hops=2)
+    assert parts["triple_retriever"].queries[1] == ["Northern Light directed by Per Holm"]
+    assert result["stop_reason"] in ("sufficient", "max_hops")
+
+
+async def test_what_cannot_be_decomposed_twice_is_searched_for_as_it_is() -> None:
+    parts = world("I cannot.")
+    result = await ask(parts)
+    assert result["stop_reason"] == "no_progress" and result["warnings"]
+    assert parts["triple_retriever"].queries == [[QUESTION]]
+    assert "could not be used" in parts["planner"].prompts[1][-1]["content"]
+    assert calls(result) == 3
+    # Nothing is known, so the answerer reads what was found.
+    assert parts["answerer"].requests[0].chain[0].triples
+
+
+@pytest.mark.parametrize(
+    ("clues", "reply"),
+    [
+        ("?a | knows | ?b\n?b | knows | ?a", "c1 ?a = ?b\nc2 ?b = ?b\nc1 ?b = ?"),
+        ("Northern Light | directed by | ?d", "c1 ?d = ?d [1]\nc7 ?other = X [99]\nc0 = yes"),
+        ("\n".join(f"Film {n} | directed by | ?d{n}" for n in range(500)), "none"),
+    ],
+)
+async def test_cycles_placeholders_and_endless_lists_bind_nothing(clues, reply) -> None:
+    result = await ask(world(clues, resolver=ScriptedModel(reply)))
+    assert not result["fills"] and len(result["clues"]) <= 16
+    assert result["stop_reason"] in ("no_progress", "max_hops")
+
+
+async def test_text_of_passages_is_never_read_as_a_reply() -> None:
+    parts = world(triple_retriever=Propositions(["Evil", *list(TEXTS)[:4]]))
+    result = await ask(parts, top_k=5)
+    seen = [prompt[-1]["content"] for prompt in parts["resolver"].prompts]
+    assert any("EVIL" in text for text in seen)
+    assert not any(line.startswith("c1 ?director_a = EVIL") for t in seen for line in t.split("\n"))
+    assert filled(result)["?director_a"] == "Aino Laine" and "EVIL" not in str(result["fills"])
+    assert len(result["clues"]) == 4
+
+
+async def test_a_value_that_no_text_states_is_marked_and_alternatives_are_kept() -> None:
+    reply = "c1 ?d = Per Holm [1]\nc1 ?d = Eva Lund [1]\nc1 ?d = Zed\nc1 ?d = Yon"
+    result = await ask(world("Salt Road | directed by | ?d", resolver=ScriptedModel(reply)))
+    marks = {one["value"]: one["grounded"] for one in result["fills"].values()}
+    assert marks == {"Per Holm": True, "Eva Lund": False, "Zed": False}
+    assert sum("Eva Lund" in warning for warning in result["warnings"]) == 1
+
+
+async def test_a_reply_in_the_papers_form_fills_and_adds() -> None:
+    blocks = (
+        "Fully Resolved Clue 1: Subject: Salt Road Predicate: directed by Object: Per Holm\n"
+        "Newly Searchable Clue 1: Subject: Per Holm Predicate: born in Object: ?"
+    )
+    parts = world(
+        "Salt Road | directed by | ?d", resolver=ScriptedModel(Replies(blocks, read, read))
+    )
+    result = await ask(parts)
+    assert filled(result)["?d"] == "Per Holm" and "1942" in filled(result).values()
+    assert [one["origin"] for one in result["clues"].values()] == ["question", "model"]
+    assert result["stop_reason"] == "sufficient"
+
+
+async def test_given_documents_are_the_first_round() -> None:
+    documents = [{"title": "Salt Road", "text": TEXTS["Salt Road"]}]
+    extractor = MappingExtractor(TRIPLES)
+    parts = world(extractor=extractor, encoder=HashEncoder())
+    asked = {"question": QUESTION, "documents": documents, "settings": {"planning": "static"}}
+    result = await build(parts).ainvoke(asked)
+    assert result["stop_reason"] == "static" and filled(result) == {"?director_b": "Per Holm"}
+    assert extractor.calls == [["Salt Road"]] and not parts["triple_retriever"].queries
+
+
+async def test_a_resolver_that_is_down_ends_the_search_and_not_the_run() -> None:
+    result = await ask(world(resolver=ScriptedModel(Replies(read, down))))
+    assert result["stop_reason"] == "error" and "?director_a" in filled(result)
+    with pytest.raises(ModelUnavailableError):
+        await ask(world(resolver=ScriptedModel(down)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"max_hops": -1}, "max_hops"),
+        ({"unresolved": "lose"}, "unresolved"),
+        ({"triple_index": "x"}, "triple_index"),
+        ({"alternatives": 0}, "alternatives"),
+    ],
+)
+async def test_wrong_settings_are_refused(settings, word) -> None:
+    with pytest.raises(ConfigurationError, match=word):
+        await ask(world(), **settings)
+    with pytest.raises(ConfigurationError, match="resolver"):
+        Context(resolver="openai:x")  # type: ignore[call-arg]
+
+
+def test_evidence_of_a_fill_only_grows() -> None:
+    fill: Any = {
+        **dict.fromkeys(("triples", "passages"), ["a"]),
+        **{"slot": "?d", "value": "X", "given": {}, "clues": ["c"], "round": 1},
+        **{"by": "model", "grounded": False},
+    }
+    once = merge_fills({}, {"f": fill})
+    more = {**fill, "passages": ["b"], "round": 0, "by": "person", "grounded": True}
+    both = merge_fills(once, {"f": more})
+    assert both == merge_fills(both, {"f": more}) == merge_fills(both, {"f": fill})
+    assert both["f"] == {**more, "passages": ["a", "b"]}
+    with pytest.raises(InputError):
+        merge_fills({}, {"f": {**fill, "slot": "d"}})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ras_flow.errors import ModelUnavailableError
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts.records import (
     AnswerRequest,
@@ -112,6 +113,22 @@ def read(view: str) -> str:
         if (value := known.get((subject, predicate))) and subject in numbers:
             lines.append(f"c{clue} {slot} = {value} [{numbers[subject]}]")
     return "\n".join(lines) or "none"
+
+
+class Replies:
+    """Gives one reply after the other, each a text or what makes it of a view."""
+
+    def __init__(self, *replies: str | Callable[[str], str]) -> None:
+        self._replies = list(replies)
+
+    def __call__(self, view: str) -> str:
+        reply = self._replies.pop(0)
+        return reply if isinstance(reply, str) else reply(view)
+
+
+def down(_: str) -> str:
+    """Fail in a model's place."""
+    raise ModelUnavailableError("down")
 
 
 def compare(request: AnswerRequest) -> str:

@@ -1,0 +1,218 @@
+"""Runs of T²RAG that are kept: reviews, edits of slots, forks, resumed runs, parents, size."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+
+from ras_flow import Runs, as_tool
+from ras_flow.errors import EditError
+from ras_flow.runs.databases.sqlite import PAGE_SIZE
+from ras_flow.t2rag.settings import T2Context
+from ras_flow.testing import ScriptedModel
+from tests.runs.stories import before, branch, events, told
+from tests.t2rag.world import CLUES, QUESTION, ROUNDS, Propositions, build, read, world
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+SETTINGS = T2Context(**ROUNDS)
+FORK = [{"op": "fill", "slot": "director_a", "value": "Eva Lund"}]
+
+
+def asked(result: Any) -> Any:
+    interrupts = result.get("__interrupt__")
+    return interrupts[0].value if interrupts else None
+
+
+def reply(graph: Any, *edits: Any) -> Any:
+    return graph.ainvoke(Command(resume={"edits": list(edits)}), THREAD)
+
+
+@pytest.fixture
+async def kept() -> tuple[Runs, dict[str, Any]]:
+    """Runs with one whole run "a", and the parts that made it."""
+    parts = world()
+    runs = Runs(build(parts, checkpointer=InMemorySaver()))
+    await events(runs.start({"question": QUESTION}, SETTINGS, run_id="a"))
+    return runs, parts
+
+
+async def test_a_person_reviews_clues_rounds_and_answer() -> None:
+    graph = build(world(), checkpointer=InMemorySaver())
+    pauses = {
+        "pause_before_retrieval": True,
+        "pause_after_merge": True,
+        "pause_before_answer": True,
+    }
+    result = await graph.ainvoke({"question": QUESTION, "settings": ROUNDS | pauses}, THREAD)
+    seen = []
+    while request := asked(result):
+        seen.append((request["point"], request["hop"], len(request["fills"])))
+        if request["point"] == "before_retrieval":
+            assert request["subquery"].count("\n") == 1
+        result = await reply(graph)
+    assert seen == [
+        ("before_retrieval", 0, 0),
+        ("after_merge", 0, 2),
+        ("after_merge", 1, 4),
+        ("before_answer", 2, 4),
+    ]
+    assert result["answer"] == "Northern Light"
+
+
+async def test_an_edit_that_makes_no_sense_is_asked_for_again() -> None:
+    parts = world()
+    graph = build(parts, checkpointer=InMemorySaver())
+    paused = ROUNDS | {"pause_after_merge": True}
+    result = await graph.ainvoke({"question": QUESTION, "settings": paused}, THREAD)
+    for edit in (
+        {"op": "fill", "slot": "?composer", "value": "Eva Lund"},
+        {"op": "fill", "slot": "?director_a", "value": "?director_a"},
+        {"op": "fill", "slot": "?director_a", "value": " "},
+        {"op": "choose", "slot": "?director_a", "value": "Eva Lund"},
+        {"op": "unfill", "slot": "?birth_a"},
+        {"op": "add_clue", "subject": "?", "predicate": "?", "object": "?"},
+        {"op": "drop_clue", "clue": "none"},
+        {"op": "subquery", "text": "Who?"},
+    ):
+        result = await reply(graph, edit)
+        assert "problem" in asked(result), edit
+    assert (
+        "?director_b"
+        in asked(await reply(graph, {"op": "fill", "slot": "x", "value": "y"}))["problem"]
+    )
+    await reply(graph, *FORK)
+    assert parts["triple_retriever"].queries[-1] == ["Eva Lund born in", "Per Holm born in"]
+
+
+async def test_a_fork_that_fills_a_slot_searches_with_the_value(kept: Any) -> None:
+    runs, parts = kept
+    document = await runs.document("a")
+    whole = told(document)
+    assert whole == [
+        *("question", "start", "decompose:0", "retrieve:0", "resolve:0"),
+        *("retrieve:1", "resolve:1", "answer"),
+    ]
+    old = branch(document, 1)
+    first = next(s["checkpoint"] for s in document["steps"].values() if s["next"] == ["resolve"])
+    told_of = await events(runs.fork("a", first, FORK))
+    assert parts["triple_retriever"].queries[-1] == ["Eva Lund born in", "Per Holm born in"]
+    assert told_of[-1]["answer"] == "Salt Road"
+    document = await runs.document("a")
+    assert branch(document, 1) == old and branch(document, 2)["forked_from"]
+
+
+async def test_what_was_found_under_another_value_no_longer_holds(kept: Any) -> None:
+    runs, parts = kept
+    searches = len(parts["triple_retriever"].queries)
+    last = before(await runs.document("a"), "answer")
+    told_of = await events(runs.fork("a", last, FORK))
+    assert parts["triple_retriever"].queries[searches:] == [["Eva Lund born in"]]
+    fills = [one for event in told_of if event["type"] == "fills" for one in event["fills"]]
+    assert [(one["slot"], one["value"], one["chosen"]) for one in fills] == [
+        ("?birth_a", "1950", True)
+    ]
+    assert told_of[-1]["answer"] == "Salt Road"
+    # Chosen again, the first value brings back what was found under it, without a search.
+    last = before(await runs.document("a"), "answer", 2)
+    chosen = [{"op": "choose", "slot": "?director_a", "value": "aino laine"}]
+    told_of = await events(runs.fork("a", last, chosen))
+    assert [event["type"] for event in told_of] == ["forked", "answer"]
+    assert told_of[-1]["answer"] == "Northern Light"
+
+
+async def test_clues_and_passages_are_taken_out_with_what_rests_on_them(kept: Any) -> None:
+    runs, parts = kept
+    document = await runs.document("a")
+    state = (await runs.get("a")).state
+    passage = next(id for id, one in state["passages"].items() if one["title"] == "Aino Laine")
+    clue = next(id for id, one in state["clues"].items() if one["object"] == "?birth_b")  # type: ignore[typeddict-item]
+    edits = [
+        {"op": "drop_passage", "passage": passage},
+        {"op": "drop_clue", "clue": clue},
+        {"op": "add_clue", "subject": "Eva Lund", "predicate": "born in", "object": "?"},
+    ]
+    await events(runs.fork("a", before(document, "answer"), edits))
+    assert parts["triple_retriever"].queries[-1] == ["Aino Laine born in", "Eva Lund born in"]
+    after: Any = (await runs.get("a")).state
+    values = {one["value"] for one in after["fills"].values()}
+    assert "1942" not in values and "1950" in values and "1931" not in values
+    half = [{**FORK[0], "value": "half \ud83d"}]
+    for node, wrong in (("decompose", FORK), ("answer", half)):
+        with pytest.raises(EditError):
+            await events(runs.fork("a", before(document, node), wrong))
+
+
+async def test_a_run_that_was_cut_off_repeats_no_finished_call(kept: Any) -> None:
+    parts = world()
+    runs = Runs(build(parts, checkpointer=InMemorySaver()))
+    async with aclosing(runs.start({"question": QUESTION}, SETTINGS, run_id="b")) as stream:
+        async for event in stream:
+            if event["type"] == "propositions" and event["hop"] == 1:
+                break
+    await events(runs.resume("b"))
+    whole: Any = (await kept[0].get("a")).state
+    resumed: Any = (await runs.get("b")).state
+    for state in (whole, resumed):
+        for use in state["usage"].values():
+            use["seconds"] = 0
+    assert resumed == whole
+    calls = [
+        prompt[-1]["content"] for part in ("planner", "resolver") for prompt in parts[part].prompts
+    ]
+    assert len(calls) == len(set(calls)) == 3
+
+
+class ParentState(TypedDict):
+    question: str
+    answer: str
+    clues: dict[str, Any]
+
+
+@pytest.mark.every_checkpointer
+async def test_as_a_subgraph_and_as_a_tool(saver: Any) -> None:
+    builder = StateGraph(ParentState)
+    builder.add_node("t2rag", build(world(defaults=SETTINGS)))
+    builder.add_edge(START, "t2rag")
+    builder.add_edge("t2rag", END)
+    result: Any = await builder.compile(checkpointer=saver).ainvoke(
+        ParentState(question=QUESTION, answer="", clues={}), THREAD
+    )
+    assert result["answer"] == "Northern Light" and len(result["clues"]) == 4
+    tool = as_tool(build(world(defaults=SETTINGS), checkpointer=saver))
+    call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
+    message = await tool.ainvoke(call)
+    assert "Answer: Northern Light" in message.content and len(message.artifact["fills"]) == 4
+
+
+async def test_three_rounds_take_at_most_120_kib(tmp_path: Path) -> None:
+    clues = CLUES + "\nEva Lund | won | ?prize"
+    sizes = []
+    for run in range(2):
+        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
+            await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
+            graph = build(
+                world(clues, triple_retriever=Long(), resolver=ScriptedModel(read)),
+                checkpointer=saver,
+            )
+            config = {"configurable": {"thread_id": str(run)}}
+            result = await graph.ainvoke({"question": QUESTION}, config)
+            assert len(result["hops"]) == 3
+            await saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        sizes.append((tmp_path / "runs.sqlite").stat().st_size)
+    assert sizes[1] - sizes[0] <= 120 * 1024
+
+
+class Long(Propositions):
+    """Passages of 600 characters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for passage in self.passages.values():
+            passage["text"] += " It has been said." * 30
