@@ -94,7 +94,7 @@ class Parts:
         extractor: object = None,
         answerer: object = None,
         encoder: object = None,
-        triple_retriever: TripleRetriever | None = None,
+        triple_retriever: object = None,
         knowledge: object = None,
         fact_retriever: object = None,
         defaults: Context | None = None,
@@ -139,7 +139,7 @@ class Parts:
                 if (model := part(given, LANGUAGE_MODEL, lambda model: model, chats))
             },
             hop_reader=hop_reader_part(planner, extractor, answerer, chats, defaults),
-            triple_retriever=triple_retriever,
+            triple_retriever=own_part(triple_retriever, ("find", "identity")),
             defaults=defaults,
         )
 

@@ -9,7 +9,7 @@ import pytest
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.t2rag.state import merge_fills
-from ras_flow.testing import HashEncoder, MappingExtractor, ScriptedModel
+from ras_flow.testing import MappingExtractor, ScriptedModel
 from tests.t2rag.world import (
     QUESTION,
     ROUNDS,
@@ -17,6 +17,7 @@ from tests.t2rag.world import (
     TRIPLES,
     Propositions,
     Replies,
+    Words,
     build,
     down,
     read,
@@ -151,7 +152,7 @@ async def test_a_reply_in_the_papers_form_fills_and_adds() -> None:
 async def test_given_documents_are_the_first_round() -> None:
     documents = [{"title": "Salt Road", "text": TEXTS["Salt Road"]}]
     extractor = MappingExtractor(TRIPLES)
-    parts = world(extractor=extractor, encoder=HashEncoder())
+    parts = world(extractor=extractor, encoder=Words())
     asked = {"question": QUESTION, "documents": documents, "settings": {"planning": "static"}}
     result = await build(parts).ainvoke(asked)
     assert result["stop_reason"] == "static" and filled(result) == {"?director_b": "Per Holm"}

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
+from zlib import crc32
+
+import numpy as np
 
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.formats.triples import parse_triples
@@ -95,6 +98,19 @@ class Propositions:
                 for one in found.propositions
             ],
         )
+
+
+class Words:
+    """Embeds a text by its words."""
+
+    identity, dimension = "testing:words", 256
+
+    async def encode(self, texts: Sequence[str]) -> Any:
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in re.findall(r"\w+", text.casefold()):
+                vectors[row, crc32(word.encode()) % self.dimension] += 1
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def _alike(one: str, other: str) -> float:
