@@ -15,19 +15,8 @@ import numpy.typing as npt
 from ras_flow.errors import InputError
 from ras_flow.indexes.manifest import EncoderRecord
 from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
-from ras_flow.kg.manifest import (
-    FLAGS,
-    FORM_NODES,
-    FORMS,
-    IDS,
-    NAMES,
-    RELATION_VECTORS,
-    RELATIONS,
-    STORED,
-    VECTORS,
-    KgManifest,
-    edge_files,
-)
+from ras_flow.kg import manifest as stored
+from ras_flow.kg.manifest import KgManifest, edge_files
 from ras_flow.kg.names import (
     ALIAS_RELATIONS,
     LABEL_RELATIONS,
@@ -162,7 +151,7 @@ async def build_kg(
         by = encoder if embed != "none" else None
         if by:
             await _embed(folder, made, by, embed, progress)
-        names = [*STORED, *(one.name for one in folder.glob("*vectors.npy"))]
+        names = [*stored.STORED, *(one.name for one in folder.glob("*vectors.npy"))]
         return KgManifest(
             generation=folder.name,
             files=await in_thread(record_files, folder, names),
@@ -191,19 +180,19 @@ def _write(folder: Path, collected: Collected, progress: OnProgress | None) -> _
     kept, weights = _write_edges(folder, edges, len(ids))
     if progress:
         progress("triples written", kept)
-    write_texts(folder, IDS, ids)
+    write_texts(folder, stored.IDS, ids)
     flags = np.fromiter(map(collected.flag, ids), np.uint8, len(ids))
-    np.save(folder / FLAGS, flags)
+    np.save(folder / stored.FLAGS, flags)
     names = collected.names(ids)
     forms = form_hashes(names)
     _write_forms(folder, ids, names, forms, flags == NAMED, collected)
     make_unique(names, ids, weights, forms)
-    write_texts(folder, NAMES, names)
+    write_texts(folder, stored.NAMES, names)
     relations = collected.names(relation_ids)
     uses = np.bincount(edges[1], minlength=len(relations))
     make_unique(relations, relation_ids, uses, form_hashes(relations))
     rows = zip(relation_ids, relations, uses.tolist(), strict=True)
-    (folder / RELATIONS).write_text(json.dumps(list(rows)), encoding="utf-8")
+    (folder / stored.RELATIONS).write_text(json.dumps(list(rows)), encoding="utf-8")
     if progress:
         progress("names written", len(names))
     return _Made(names, relations, kept)
@@ -282,8 +271,8 @@ def _write_forms(
         [own.astype(np.int32), np.array([~number for number, _ in aliases], dtype=np.int32)]
     )
     order = np.argsort(keys, kind="stable")
-    np.save(folder / FORMS, keys[order])
-    np.save(folder / FORM_NODES, numbers[order])
+    np.save(folder / stored.FORMS, keys[order])
+    np.save(folder / stored.FORM_NODES, numbers[order])
 
 
 async def _embed(
@@ -294,9 +283,9 @@ async def _embed(
     progress: OnProgress | None,
 ) -> None:
     """Write vectors of relations, and of all nodes where that is asked for."""
-    wanted = [(RELATION_VECTORS, [relation_text(name) for name in made.relations])]
+    wanted = [(stored.RELATION_VECTORS, [relation_text(name) for name in made.relations])]
     if embed == "all":
-        wanted.append((VECTORS, made.names))
+        wanted.append((stored.VECTORS, made.names))
     for name, texts in wanted:
         shape = (len(texts), encoder.dimension)
         vectors = np.lib.format.open_memmap(folder / name, "w+", np.float32, shape)

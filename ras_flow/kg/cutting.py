@@ -18,6 +18,10 @@ _HUB_EDGES = 8_000_000
 """Edges of hubs that are ranked in one step at most."""
 
 Ints = npt.NDArray[np.int64]
+Small = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+Score = Callable[[Small, Small], Floats]
+"""Rates edges by their relations and the nodes at their other ends."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,8 @@ class Edges:
     """
 
     begins: Ints
-    links: npt.NDArray[np.int32]
-    others: npt.NDArray[np.int32]
+    links: Small
+    others: Small
 
     def counts(self, nodes: Ints) -> Ints:
         """Return how many edges nodes have."""
@@ -45,7 +49,7 @@ class Edges:
         places = np.arange(total) + np.repeat(self.begins[nodes] - ends + counts, counts)
         return places, np.repeat(nodes, counts)
 
-    def links_of(self, nodes: Ints) -> npt.NDArray[np.int32]:
+    def links_of(self, nodes: Ints) -> Small:
         """Return the relations of the edges of nodes."""
         return self.links[self._places(nodes)[0]]
 
@@ -55,25 +59,19 @@ class Edges:
         ``way`` is 0 where the nodes are heads, 1 where they are tails.
         """
         places, ends = self._places(nodes)
-        links, others = self.links[places], self.others[places]
-        columns = (ends, links, others) if way == 0 else (others, links, ends)
-        return np.stack(columns, axis=1).astype(np.int64)
+        return _rows(ends, self.links[places], self.others[places], way)
 
-    def best_rows(
-        self,
-        node: int,
-        way: int,
-        score: Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32]], npt.NDArray[np.float32]],
-    ) -> Ints:
+    def best_rows(self, node: int, way: int, score: Score) -> Ints:
         """Return a hub's edges with the highest scores as rows; see :meth:`rows`."""
         begin, end = int(self.begins[node]), int(self.begins[node + 1])
         links, others = self.links[begin:end], self.others[begin:end]
         best = _best(score(links, others), HUB)
-        ends = np.full(len(best), node)
-        columns = (
-            (ends, links[best], others[best]) if way == 0 else (others[best], links[best], ends)
-        )
-        return np.stack(columns, axis=1).astype(np.int64)
+        return _rows(np.full(len(best), node), links[best], others[best], way)
+
+
+def _rows(ends: Ints, links: Small, others: Small, way: int) -> Ints:
+    columns = (others, links, ends) if way else (ends, links, others)
+    return np.stack(columns, axis=1).astype(np.int64)
 
 
 def cut_out(
@@ -82,7 +80,7 @@ def cut_out(
     depth: int,
     most: int,
     *,
-    near: npt.NDArray[np.float32],
+    near: Floats,
     is_end: Callable[[Ints], npt.NDArray[np.bool_]],
 ) -> tuple[Ints, int]:
     """Walk from topics both ways; return the edges on the way, and how many were left out.
@@ -95,9 +93,7 @@ def cut_out(
     seen[topics] = True
     rows, cut, frontier = np.zeros((0, 3), np.int64), 0, np.unique(topics)
 
-    def score(
-        links: npt.NDArray[np.int32], others: npt.NDArray[np.int32]
-    ) -> npt.NDArray[np.float32]:
+    def score(links: Small, others: Small) -> Floats:
         return near[links] + 2 * seen[others].astype(np.float32)
 
     for _ in range(depth):
@@ -123,21 +119,13 @@ def cut_out(
     return rows, cut
 
 
-def _around(
-    edges: Edges,
-    nodes: Ints,
-    way: int,
-    score: Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32]], npt.NDArray[np.float32]],
-) -> tuple[list[Ints], int]:
+def _around(edges: Edges, nodes: Ints, way: int, score: Score) -> tuple[list[Ints], int]:
     """Return the edges of nodes, of hubs the best, and how many were left out."""
-    counts = edges.counts(nodes)
-    nodes = nodes[np.argsort(counts, kind="stable")]
+    nodes = nodes[np.argsort(edges.counts(nodes), kind="stable")]
     counts = edges.counts(nodes)
     hubs = counts > HUB
     fits = np.cumsum(np.where(hubs, 0, counts)) <= _LOOKED_AT
-    ranked = np.cumsum(np.where(hubs, counts, 0)) <= max(
-        _HUB_EDGES, int(counts[hubs].min(initial=0))
-    )
+    ranked = np.cumsum(np.where(hubs, counts, 0)) - counts < _HUB_EDGES
     found = [edges.rows(nodes[~hubs & fits], way)]
     found += (edges.best_rows(node, way, score) for node in nodes[hubs & ranked].tolist())
     return found, int(counts.sum()) - sum(map(len, found))
@@ -153,7 +141,7 @@ def _once(rows: Ints, known: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
     return rows[first], is_new[first]
 
 
-def _best(scores: npt.NDArray[np.float32], most: int) -> Ints:
+def _best(scores: Floats, most: int) -> Ints:
     """Return the places of the highest scores; of equal ones the first."""
     if len(scores) <= most:
         return np.arange(len(scores))

@@ -15,20 +15,11 @@ from rapidfuzz import fuzz, process, utils
 from ras_flow.errors import IndexCorruptError, InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.indexes.arrays import open_array
-from ras_flow.indexes.manifest import REBUILD, check_files
+from ras_flow.indexes.manifest import REBUILD
+from ras_flow.indexes.snapshot import Snapshot
+from ras_flow.kg import manifest as stored
 from ras_flow.kg.cutting import MOST, Edges, cut_out
-from ras_flow.kg.manifest import (
-    FLAGS,
-    FORM_NODES,
-    FORMS,
-    IDS,
-    NAMES,
-    RELATION_VECTORS,
-    RELATIONS,
-    VECTORS,
-    edge_files,
-    read_kg_manifest,
-)
+from ras_flow.kg.manifest import KgManifest, edge_files, read_kg_manifest
 from ras_flow.kg.names import form_hash
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.kg.texts import Texts
@@ -72,43 +63,36 @@ class Relation(NamedTuple):
     uses: int
 
 
-class KnowledgeGraph:
+class KnowledgeGraph(Snapshot[KgManifest]):
     """A knowledge graph of :func:`ras_flow.kg.build.build_kg`; see :meth:`open`.
 
     Its calls block; :class:`ras_flow.kg.source.GraphSource` makes them in threads.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.manifest = read_kg_manifest(path)
-        check_files(path, self.manifest, searched=True, thorough=False)
-        self._folder = folder = path / self.manifest.generation
-        self.name = path.resolve().name
+    def _load(self, folder: Path) -> tuple[int, int]:
+        self.name = self.path.resolve().name
         self.identity = f"{self.name}@{self.manifest.digest}"
-        self._ids, self._names = Texts(folder, IDS), Texts(folder, NAMES)
-        self._flags = open_array(folder / FLAGS)
-        self._forms, self._form_nodes = open_array(folder / FORMS), open_array(folder / FORM_NODES)
+        self._ids, self._names = Texts(folder, stored.IDS), Texts(folder, stored.NAMES)
+        self._flags = open_array(folder / stored.FLAGS)
+        self._forms = open_array(folder / stored.FORMS)
+        self._form_nodes = open_array(folder / stored.FORM_NODES)
         self._edges = [
             Edges(*(open_array(folder / name) for name in edge_files(way))) for way in ("out", "in")
         ]
-        self.relations = [Relation(*row) for row in json.loads((folder / RELATIONS).read_bytes())]
+        rows = json.loads((folder / stored.RELATIONS).read_bytes())
+        self.relations = [Relation(*row) for row in rows]
         self.relation_ids = {relation.name: relation.id for relation in self.relations}
         uses = np.array([relation.uses for relation in self.relations], np.float32)
         self._rarity = -uses / max(float(uses.max(initial=1)), 1)
-        self._relation_vectors = self._optional(RELATION_VECTORS)
-        self._vectors = self._optional(VECTORS)
+        self._relation_vectors, self._vectors = (
+            open_array(folder / name) if name in self.manifest.files else None
+            for name in (stored.RELATION_VECTORS, stored.VECTORS)
+        )
+        return self.manifest.triples, len(self._edges[0].others)
 
-    @classmethod
-    def open(cls, path: Path | str) -> KnowledgeGraph:
-        """Open a folder that :func:`ras_flow.kg.build.build_kg` made, whatever its size at once."""
-        return cls(Path(path))
-
-    def _optional(self, name: str) -> npt.NDArray[np.float32] | None:
-        return open_array(self._folder / name) if name in self.manifest.files else None
-
-    def verify(self) -> None:
-        """Compare all files with their checksums."""
-        check_files(self.path, self.manifest, searched=True, thorough=True)
+    @staticmethod
+    def _read_manifest(path: Path) -> KgManifest:
+        return read_kg_manifest(path)
 
     @property
     def takes_vectors(self) -> str | None:
@@ -262,4 +246,4 @@ class KnowledgeGraph:
             raise self._damaged()
 
     def _damaged(self) -> IndexCorruptError:
-        return IndexCorruptError(f"{self._folder} is damaged: it names unknown nodes. {REBUILD}")
+        return IndexCorruptError(f"{self.path} is damaged: it names unknown nodes. {REBUILD}")

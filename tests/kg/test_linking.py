@@ -104,4 +104,4 @@ def test_vectors_of_another_encoder_are_refused(graph: KnowledgeGraph) -> None:
         takes_vectors = "model@0123456789ab"  # type: ignore[assignment]
 
     with pytest.raises(IndexMismatchError, match="other@0"):
-        GraphSource(Theirs(graph.path), _Other())  # type: ignore[arg-type]
+        GraphSource(Theirs.open(graph.path), _Other())  # type: ignore[arg-type]
