@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, cast
@@ -14,21 +15,29 @@ from langgraph.graph import StateGraph
 
 from ras_flow.builder import SystemBuilder
 from ras_flow.evaluation.config import EvalConfig, SystemConfig
+from ras_flow.evaluation.graphs import prepare_graph
 from ras_flow.evaluation.kept import KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.evaluation.loading import load_questions, prepare_index
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.evaluation.systems import Ingredients
 from ras_flow.evaluation.systems.ablations import draw_share
+from ras_flow.formats.triples import Spo
 from ras_flow.nodes.view import passages_read, visible_triples
 from ras_flow.parts.chosen import Parts
+from ras_flow.parts.named import encoder_of
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import ScoredPassage
+from ras_flow.reg.nodes.reorganise import chains_of
+from ras_flow.reg.settings import RegContext
+from ras_flow.reg.state import RegState
 from ras_flow.settings.context import NO_EXTRACTOR, Context
 from ras_flow.state.channels import RasInput, RasState
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.systems import DEFAULT
 
-_NO_MATTER = frozenset({"index", "base_url", "model_timeout", "max_retries", "max_concurrency"})
+_NO_MATTER = frozenset(
+    {"index", "kg", "base_url", "model_timeout", "max_retries", "max_concurrency"}
+)
 """Settings that say how parts are reached; what is reached is in their identities."""
 
 
@@ -42,17 +51,22 @@ class _NoRetriever:
 
 
 class Read(NamedTuple):
-    """What an answerer read of a run's graph (None for all of it), and the passages beside it."""
+    """What an answerer read of a run's graph (None for all of it), and the passages beside it.
+
+    ``chained`` are the facts that stood in evidence chains; None without any chains.
+    """
 
     triples: Mapping[str, Triple] | None = None
     texts: Sequence[Passage] = ()
+    chained: Sequence[Spo] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """A system on a benchmark: its settings there, its graph (to be compiled) and its parts.
 
-    ``identities`` are the names of the parts' models by role.
+    ``identities`` are the names of the parts' models by role; ``graphs`` the folders of questions'
+    own graphs; ``linked`` tells whether questions' entities are kept from it.
     """
 
     benchmark: Benchmark
@@ -62,6 +76,8 @@ class Cell:
     parts: Parts
     identities: Mapping[str, str]
     seed: int
+    graphs: Mapping[str, str] = field(default_factory=dict)
+    linked: bool = False
 
     @property
     def made_by(self) -> str:
@@ -77,7 +93,21 @@ class Cell:
         reads = self.benchmark.retrieval != "corpus" and self.system.system.searches
         if reads and question.documents:
             given["documents"] = list(question.documents)
+        if self.system.system.graph:
+            given["settings"] |= self._graph_settings(question)
         return given
+
+    def _graph_settings(self, question: Question) -> dict[str, Any]:
+        """Return the question's own graph, and the entities of it that it is about."""
+        settings: dict[str, Any] = {}
+        names = question.entities if "entities" in type(self.context).model_fields else ()
+        if folder := self.graphs.get(question.id):
+            settings["kg"] = folder
+            known = {name for subject, _, object in question.graph for name in (subject, object)}
+            names = tuple(name for name in names if name in known)
+        if names and not self.linked:
+            settings["entities"] = list(names)
+        return settings
 
     def given_checksum(self, question: Question) -> str:
         """Return a checksum of the documents that this question's run is given; of none, too."""
@@ -92,11 +122,22 @@ class Cell:
     def checksum(self, question: Question) -> str:
         """Return a checksum of all that this question's run depends on."""
         given = self.given(question)
-        asked = self.record(), given["question"], given.get("documents")
+        asked: list[Any] = [self.record(), given["question"], given.get("documents")]
+        if self.system.system.graph:
+            asked += [given["settings"].get("entities"), self.graphs and question.graph]
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     async def read(self, state: Mapping[str, Any]) -> Read:
-        """Return what RAS's answerer read of a run's graph; how others read theirs is not known."""
+        """Return what RAS's answerer read of a run's graph, or the chains that ReG's did.
+
+        How others read theirs is not known.
+        """
+        if isinstance(self.context, RegContext) and state.get("hops"):
+            found = await chains_of(cast(RegState, state), self.context)
+            chains = [chain for group in found.groups for chain in group.chains]
+            triples = list(state["triples"].values())
+            used = sorted(set[int]().union(*(chain.facts for chain in chains)))
+            return Read(chained=[_spo(triples[at]) for at in used])
         if not _is_ras(self.graph) or not state.get("hops"):
             return Read()
         answerer = await self.parts.get_answerer(self.context)
@@ -125,6 +166,18 @@ class Cell:
         }
 
 
+def labels_of(retriever: object) -> str:
+    """Return who refined the labels that a retriever of facts learned from, by data set."""
+    trained = getattr(getattr(retriever, "manifest", None), "trained", {})
+    return ", ".join(
+        f"{name}: {card['refiner']}" for name, card in trained.get("labels", {}).items()
+    )
+
+
+def _spo(triple: Triple) -> Spo:
+    return triple["subject"], triple["predicate"], triple["object"]
+
+
 def _is_ras(graph: object) -> TypeGuard[SystemBuilder[RasState]]:
     return isinstance(graph, SystemBuilder) and graph.system == DEFAULT
 
@@ -145,6 +198,7 @@ async def assemble(
     given = parts or Parts()
     cells = []
     indexes: dict[tuple[str, ...], str] = {}
+    graphs: dict[str, str | Mapping[str, str]] = {}
     for settings, benchmark in loaded:
         for system in config.systems:
             asked: dict[str, Any] = {"task": settings.settings.get("task", benchmark.task)}
@@ -159,10 +213,22 @@ async def assemble(
                 if key not in indexes:
                     indexes[key] = await prepare_index(settings, benchmark, context, folder)
                 context = context.override({"index": indexes[key]})
+            own_graphs: Mapping[str, str] = {}
+            if system.system.graph and given.knowledge is None:
+                if settings.name not in graphs:
+                    encoder = partial(encoder_of, context)
+                    made = await prepare_graph(settings, benchmark, folder, encoder)
+                    graphs[settings.name] = made
+                made = graphs[settings.name]
+                if isinstance(made, str):
+                    context = context.override({"kg": made})
+                else:
+                    own_graphs = made
             own = replace(given, defaults=context)
             if searches and not system.system.own_index:
                 own = replace(own, retriever=await own.get_retriever(context))
-            cells.append(await _cell(benchmark, system, context, own, reader, calls, config.seed))
+            cell = await _cell(benchmark, system, context, own, reader, calls, config.seed)
+            cells.append(replace(cell, graphs=own_graphs, linked=settings.entities == "linked"))
     return cells
 
 
@@ -181,13 +247,26 @@ async def _cell(
         identities = {"reader": model.identity}
     else:
         parts, identities = await _with_roles(parts, context, calls)
+    if system.system.graph:
+        own = context.kg is None and parts.knowledge is None
+        identities["kg"] = "own" if own else (await parts.get_knowledge(context)).identity
+        scores = await parts.get_fact_retriever(context)
+        identities["kg_retriever"] = scores.identity
+        if labels := labels_of(scores):
+            identities["labels"] = labels
     if system.system.own_index and (context.index or parts.triple_retriever):
         identities["retriever"] = (await parts.get_triple_retriever(context, None)).identity
     elif parts.retriever is None:
         parts = replace(parts, retriever=_NoRetriever())
     else:
         identities["retriever"] = parts.retriever.identity
-    ingredients = Ingredients(parts=parts, reader=model, options=system.options, seed=seed)
+    gold = {
+        one.question: {fact for support in one.support for fact in support.facts}
+        for one in benchmark.questions
+    }
+    ingredients = Ingredients(
+        parts=parts, reader=model, options=system.options, seed=seed, gold=gold
+    )
     return Cell(
         benchmark=benchmark,
         system=system,

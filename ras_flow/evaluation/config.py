@@ -61,7 +61,10 @@ from ras_flow.support.validation import (
 POOL = "pool"
 """Name of the index over the documents of all of a benchmark's questions."""
 
-_OF_BENCHMARKS = frozenset({"index", "task", "planning"})
+OWN = "own"
+"""Stands for the graph of each question."""
+
+_OF_BENCHMARKS = frozenset({"index", "task", "planning", "kg", "entities"})
 """Settings of a run that are a benchmark's."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
@@ -81,12 +84,15 @@ class BenchmarkConfig(Settings):
             from training are asked.
         part: That part: ``"test"``, or ``"dev"`` for choosing among settings.
         limit: At most so many questions, drawn by the seed.
-        unanswerable: Questions to ask beside these whose answer cannot be found: the file's own
-            such rows, or, of a pool, some whose gold documents are taken out of it.
+        unanswerable: Questions to ask beside these whose answer cannot be found: the file's own, or
+            some whose gold documents are taken out of a pool.
         retrieval: Replaces the benchmark's own way.
         index: The corpus: a folder, ``"demo"``, or ``"pool"``.
-        corpus_metrics: Judge all answers together too, by the metrics that the benchmark has for
-            that (MAUVE).
+        kg: The knowledge graph that systems search: a folder or engine, a file of triples,
+            ``"demo"``, each question's ``"own"``, or the ``"pool"`` of these.
+        entities: ``"given"`` or to be ``"linked"``; None for given where the file names them.
+        answerable: Ask only questions whose graph has an answer (the "-sub" sets of papers).
+        corpus_metrics: Judge all answers together too; None by what needs no model, as MAUVE does.
         settings: Values of :class:`ras_flow.Context` for it.
     """
 
@@ -100,7 +106,10 @@ class BenchmarkConfig(Settings):
     unanswerable: NonNegative[int] = 0
     retrieval: Retrieval | None = None
     index: str = POOL
-    corpus_metrics: bool = False
+    kg: str | None = None
+    entities: Literal["given", "linked"] | None = None
+    answerable: bool = False
+    corpus_metrics: bool | None = None
     settings: Mapping[str, Any] = Field(default_factory=dict)
 
 
@@ -156,18 +165,14 @@ class Limits(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class EvalConfig:
-    """An evaluation.
-
-    ``seed`` decides the questions drawn, shuffles and confidence intervals; ``output_weight`` is
-    what a written token costs of one that is read.
-    """
+    """An evaluation; ``seed`` decides the questions drawn, shuffles and confidence intervals."""
 
     benchmarks: tuple[BenchmarkConfig, ...]
     systems: tuple[SystemConfig, ...]
     limits: Limits = Limits()
     prices: Mapping[str, Price] = field(default_factory=dict)
     seed: int = 13
-    output_weight: float = 4.0
+    output_weight: float = 4.0  # Of a written token, where one that is read has 1.
     text: str = ""
 
 
@@ -270,6 +275,8 @@ def _benchmark(
     placed: dict[str, Any] = {key: folder / file for key, file in files.items() if file}
     if made.index not in (POOL, "demo"):
         placed["index"] = str(folder / made.index)
+    if made.kg not in (None, POOL, OWN, "demo"):
+        placed["kg"] = str(folder / made.kg)
     return made.override(placed)
 
 

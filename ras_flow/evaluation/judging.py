@@ -12,12 +12,15 @@ from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.clues import read_clues
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, score
+from ras_flow.evaluation.metrics.facts import chain_coverage, fact_measures, outside
 from ras_flow.evaluation.metrics.retrieval import recall_by_hop
 from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
+from ras_flow.formats.triples import Spo
 from ras_flow.settings.context import NO_EXTRACTOR
+from ras_flow.state.schema import Triple
 from ras_flow.state.support import judge as judge_support
 from ras_flow.t2rag.settings import T2Context
 
@@ -36,7 +39,7 @@ def judge(
     """Judge what a system made of a question."""
     if question.answerable:
         scores = {
-            metric: 0.0 if outcome.error else score(metric, outcome.answer, question)
+            metric: 0.0 if outcome.error else score(metric, outcome.said, question)
             for metric in cell.benchmark.metrics
         }
     else:
@@ -57,7 +60,11 @@ def judge(
         run=cell.run_id(question),
         outcome=outcome,
         scores=scores,
-        measures={**_measures(cell, question, state), **(clues.measures if clues else {})},
+        measures={
+            **_measures(cell, question, state),
+            **_facts(question, outcome, state, read),
+            **(clues.measures if clues else {}),
+        },
         error_class=finding.kind if finding else "",
         why=finding.why if finding else "",
         saved_tokens=saved_tokens,
@@ -80,7 +87,7 @@ def gold_of(cell: Cell, question: Question) -> str:
 
 def judge_together(cell: Cell, rows: Sequence[Row]) -> dict[str, float]:
     """Judge all answers of a system to a benchmark together."""
-    answers = {row.id: row.outcome.answer for row in rows}
+    answers = {row.id: row.outcome.said for row in rows}
     questions = cell.benchmark.questions
     if any(question.id not in answers for question in questions):
         return {}
@@ -116,6 +123,28 @@ def _measures(cell: Cell, question: Question, state: Mapping[str, Any]) -> dict[
         if alike is not None:
             measures["subquery_f1"] = alike
     return measures
+
+
+def _facts(
+    question: Question, outcome: Outcome, state: Mapping[str, Any], read: Read
+) -> dict[str, float]:
+    """Measure the facts of a knowledge graph that a run found."""
+    scores: dict[str, float] = {}
+    for hop in state.get("hops", []):
+        scores |= hop.get("triple_scores", {})
+    if not scores or not question.answerable:
+        return {}
+    triples = {id: one for id, one in state.get("triples", {}).items() if id in scores}
+    found = [_spo(triples[id]) for id in sorted(triples, key=lambda id: -scores[id])]
+    gold = [fact for support in question.support for fact in support.facts]
+    measures = fact_measures(found, gold, question.answer_sets or (question.answers,))
+    if gold and read.chained is not None:
+        measures["chain_coverage"] = chain_coverage(read.chained, gold)
+    return measures | {"outside": outside(outcome.answers, found)}
+
+
+def _spo(triple: Triple) -> Spo:
+    return triple["subject"], triple["predicate"], triple["object"]
 
 
 def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read) -> Evidence:

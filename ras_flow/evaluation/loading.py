@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import as_file, files
@@ -14,14 +14,19 @@ from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, IndexMissingError
 from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig
 from ras_flow.evaluation.metrics.long_answers import check_mauve
-from ras_flow.evaluation.question import Benchmark, findable, of_unanswerable
+from ras_flow.evaluation.question import Benchmark, Question, findable, of_unanswerable
+from ras_flow.formats.normalize import normalize_name
 from ras_flow.indexes.engines.config import is_engine
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Document
-from ras_flow.training.splits import read_splitter
+from ras_flow.support.validation import checked, load_toml
+from ras_flow.training.splits import Split, read_splitter
 
 DEMO = "demo"
-"""Format of the questions that come with the package, and name of the index over its corpus."""
+"""Name of the index over the corpus that comes with the package."""
+
+SHIPPED = {"demo": ("jsonl", "questions.jsonl"), "demo_kg": ("kg", "kg_questions.jsonl")}
+"""Formats of the questions that come with the package: their form and file."""
 
 _LOOKED_AT = 10_000
 """Passages of an index that are looked at for a title; to read all of a large one takes minutes."""
@@ -37,7 +42,7 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
             raise ConfigurationError(
                 f"{settings.name}: retrieval = {retrieval!r} needs questions with documents."
             )
-        together = loaded.corpus_metrics if settings.corpus_metrics else ()
+        together = _together(settings, loaded)
         if "mauve" in together:
             check_mauve(len(loaded.questions))
         own = settings.index == POOL or retrieval != "corpus"
@@ -68,18 +73,50 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
         "split": settings.split,
         "unanswerable": settings.unanswerable,
         "given": settings.retrieval == "given" or settings.index != POOL,
+        "pooled": settings.kg == POOL,
+        "only": _chooser(settings),
     }
-    if settings.untouched_by is not None:
-        splitter = read_splitter(settings.untouched_by)
-        chosen["only"] = lambda question: splitter(question.question) == settings.part
     if settings.path is not None:
         return load_benchmark(settings.format, settings.path, **chosen)
-    if settings.format != DEMO:
+    if settings.format not in SHIPPED:
         raise ConfigurationError(
             f"benchmarks.{settings.name}: give the `path` of a file of {settings.format}."
         )
-    with as_file(files("ras_flow.demo").joinpath("questions.jsonl")) as path:
-        return load_benchmark("jsonl", path, **chosen)
+    form, name = SHIPPED[settings.format]
+    with as_file(files("ras_flow.demo").joinpath(name)) as path:
+        return load_benchmark(form, path, **chosen)
+
+
+def _together(settings: BenchmarkConfig, loaded: Benchmark) -> tuple[str, ...]:
+    """Return the metrics of all answers together that are wanted."""
+    if settings.corpus_metrics is None:
+        return tuple(metric for metric in loaded.corpus_metrics if metric != "mauve")
+    return loaded.corpus_metrics if settings.corpus_metrics else ()
+
+
+def _chooser(settings: BenchmarkConfig) -> Callable[[Question], bool] | None:
+    """Return which questions may be asked; None for all."""
+    tests: list[Callable[[Question], bool]] = []
+    if settings.untouched_by is not None:
+        split_of = _splitter(settings.untouched_by)
+        tests.append(lambda question: split_of(question) == settings.part)
+    if settings.answerable:
+        from ras_flow.evaluation.graphs import knows_answer  # noqa: PLC0415
+
+        tests.append(knows_answer(settings))
+    return (lambda question: all(test(question) for test in tests)) if tests else None
+
+
+def _splitter(path: Path) -> Callable[[Question], Split]:
+    """Return the split of questions in a training: by their text, or for facts by their topic."""
+    tables = load_toml(path)
+    if any("graphs" in one for one in tables.get("sets", ())):
+        from ras_flow.training.retriever.supervise import Mix  # noqa: PLC0415
+
+        mix: Mix = checked(Mix, tables, str(path))
+        return lambda one: mix.of(normalize_name(one.entities[0] if one.entities else one.question))
+    split_of = read_splitter(path)
+    return lambda one: split_of(one.question)
 
 
 def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:

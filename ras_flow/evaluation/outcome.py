@@ -23,11 +23,13 @@ class SearchedHop:
 class Outcome:
     """What a system made of a question; of a failed run, ``error`` says why.
 
-    Usage (by role) and seconds are those of the question asked alone; ``rounds`` are the steps that
-    called a model, one after the other. ``supported`` is None where the system does not say.
+    ``answers`` are the members of an answer that is a set. Usage (by role) and seconds are those of
+    the question asked alone; ``rounds`` are the steps that called a model, one after the other.
+    ``supported`` is None where the system does not say.
     """
 
     answer: str = ""
+    answers: tuple[str, ...] = ()
     supported: bool | None = None
     support: str = ""
     hops: tuple[SearchedHop, ...] = ()
@@ -37,6 +39,11 @@ class Outcome:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
     error: str = ""
+
+    @property
+    def said(self) -> str:
+        """The answer as it is judged: the members of a set on a line each."""
+        return "\n".join(self.answers) or self.answer
 
     @property
     def doubted(self) -> bool:
@@ -60,7 +67,7 @@ class Outcome:
             SearchedHop(hop["subquery"], tuple(hop["passages"]), tuple(hop["titles"]))
             for hop in record["hops"]
         )
-        return cls(**{**record, "hops": hops})
+        return cls(**{**record, "hops": hops, "answers": tuple(record.get("answers", ()))})
 
 
 def outcome_of(
@@ -85,6 +92,7 @@ def outcome_of(
     )
     return Outcome(
         answer="" if error else state.get("answer", ""),
+        answers=() if error else tuple(state.get("answers", ())),
         support="" if error else state.get("support", ""),
         hops=hops,
         triples=len(state.get("triples", {})),

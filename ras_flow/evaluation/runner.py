@@ -99,6 +99,8 @@ def _write_report(
     config: EvalConfig, cells: Sequence[Cell], folder: RunFolder, report: Report
 ) -> None:
     remarks = [report.ceiling] if report.ceiling else []
+    labels = {cell.system.name: cell.identities.get("labels") for cell in cells}
+    remarks += [f"Labels of {name}: {told}." for name, told in labels.items() if told]
     rows, asked = folder.rows.current(), folder.rows.asked()
     write = partial(write_report, config, rows, folder.path, questions=asked, remarks=remarks)
     (folder.path / CORPUS_SCORES).unlink(missing_ok=True)

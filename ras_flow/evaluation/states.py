@@ -11,6 +11,7 @@ from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 
 _FORMS: dict[str, TypeAdapter[Any]] = {
     "answer": TypeAdapter(str),
+    "answers": TypeAdapter(list[str]),
     "citations": TypeAdapter(list[Citation]),
     "hops": TypeAdapter(list[Hop]),
     "passages": TypeAdapter(dict[str, Passage]),

@@ -8,6 +8,7 @@ from pathlib import Path
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.question import UNANSWERABLE
 from ras_flow.evaluation.report.clues import clue_table
+from ras_flow.evaluation.report.facts import fact_table
 from ras_flow.evaluation.report.overview import overview_table
 from ras_flow.evaluation.report.summary import Summary, judged_alike, summarise
 from ras_flow.evaluation.report.tables import (
@@ -82,6 +83,7 @@ def _tables(summaries: Sequence[Summary], config: EvalConfig) -> list[Table | No
         cost_table(summaries, config),
         step_table(summaries),
         clue_table(summaries),
+        fact_table(summaries),
         stop_table(summaries),
         error_table(summaries),
         kind_table(summaries),

@@ -5,19 +5,21 @@ Graphs are loaded when one is built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ras_flow import systems as registered
 from ras_flow.errors import ConfigurationError
+from ras_flow.reg.settings import RegContext
 from ras_flow.settings.context import NO_EXTRACTOR, Context
 from ras_flow.t2rag.settings import T2Context
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
+    from ras_flow.formats.triples import Spo
     from ras_flow.parts.chosen import Parts
     from ras_flow.parts.protocols import LanguageModel
     from ras_flow.state.stop_reasons import StopReason
@@ -34,12 +36,14 @@ class Ingredients:
         reader: A baseline's model.
         options: The system's own options.
         seed: What chance depends on.
+        gold: The gold facts by question, for ceilings.
     """
 
     parts: Parts
     reader: LanguageModel | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    gold: Mapping[str, Collection[Spo]] = field(default_factory=dict)
 
     @property
     def model(self) -> LanguageModel:
@@ -66,6 +70,7 @@ class EvalSystem:
         searches: Whether it looks for passages in the benchmark's index or documents. If not, it
             gets neither; its ``build`` may open something else, such as a graph of its own.
         own_index: Whether it opens the index itself, as T²RAG does for propositions.
+        graph: Whether it searches the benchmark's knowledge graph.
         plans: Whether it decides by itself what to search for, and when to stop.
         draws: Whether chance decides what it does.
         budget: Settings that suit it; an evaluation's own override them.
@@ -81,6 +86,7 @@ class EvalSystem:
     baseline: bool = False
     searches: bool = True
     own_index: bool = False
+    graph: bool = False
     plans: bool = True
     draws: bool = False
     budget: Mapping[str, Any] = field(default_factory=dict)
@@ -161,6 +167,21 @@ def _t2rag(kind: str, about: str, **more: Any) -> EvalSystem:
     own = {"build": _own(".triple_driven:whole"), "own_index": True}
     return EvalSystem(
         kind=kind, about=about, base="t2rag", context=T2Context, plans=True, **{**own, **more}
+    )
+
+
+def _reg(kind: str, about: str, build: str = ".graphs:whole", **more: Any) -> EvalSystem:
+    """Describe ReG, whose knowledge graph is all that it searches."""
+    return EvalSystem(
+        kind=kind,
+        about=about,
+        build=_own(build),
+        base="reg",
+        context=RegContext,
+        searches=False,
+        graph=True,
+        plans=False,
+        **more,
     )
 
 
@@ -254,6 +275,20 @@ _ALL = (
         "T²RAG as algorithm 1 is printed",
         fixed={"unresolved": "drop", "claims": "trust"},
     ),
+    EvalSystem(
+        kind="ras_kg",
+        about="RAS with the knowledge graph beside what it searches",
+        build=_own(".ablations:whole"),
+        graph=True,
+    ),
+    _reg("reg", "facts of a knowledge graph as evidence chains"),
+    _reg("reg_list", "ReG whose facts stay a list", fixed={"history": "triples"}),
+    _reg(
+        "reg_similarity",
+        "ReG with an untrained retriever",
+        fixed={"kg_retriever": "similarity"},
+    ),
+    _reg("reg_gold", "ReG that finds the gold facts first: a ceiling", ".graphs:with_gold"),
 )
 
 SYSTEMS: dict[str, EvalSystem] = {system.kind: system for system in _ALL}

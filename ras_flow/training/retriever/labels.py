@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
 
 from ras_flow.formats.triples import Spo
 from ras_flow.kg.subgraph import Subgraph
-from ras_flow.support.validation import NonNegative, Settings
-from ras_flow.training.retriever.graphs import Graph
 from ras_flow.training.retriever.merging import merge, triples_of
-from ras_flow.training.retriever.pool import End, Path, make_pool
+from ras_flow.training.retriever.pool import End, Path, Walks, make_pool
 from ras_flow.training.retriever.questions import Asked, RelationPath
 from ras_flow.training.retriever.refining import Case, Refiner
 
 
-class Options(Settings):
-    """Which candidates there are, and what a chosen one stands for.
+@dataclass(frozen=True)
+class Options:
+    """Which candidates there are, and what a chosen one stands for."""
 
-    Attributes:
-        slack: Adds paths that are so many steps longer than the shortest.
-        neighbours: At which entities single facts are candidates.
-        expand: Let a chosen path stand for those with equal relations, also to other answers.
-    """
-
-    slack: NonNegative[int] = 0
-    neighbours: Annotated[tuple[End, ...], Field(strict=False)] = ("query", "answer")
+    slack: int = 0
+    neighbours: Collection[End] = ("query", "answer")
     expand: bool = True
 
 
@@ -48,14 +38,14 @@ class Label:
 
 
 async def label(
-    asked: Asked, whole: Graph, refiner: Refiner | str, options: Options
+    asked: Asked, walks: Walks, places: dict[str, int], refiner: Refiner | str, options: Options
 ) -> Label | str:
     """Return a question's label, or why it has none.
 
     ``refiner`` is ``gold`` for the data set's facts, ``none`` for all shortest paths (the weak
-    labels), or who chooses.
+    labels), or who chooses. ``places`` are the graph's entities by name.
     """
-    graph, places = whole.triples, whole.places
+    graph = walks.graph
     if refiner == "gold":
         gold = [(s, p, o) for s, p, o in asked.get("gold", ())]
         return Label(gold, _chain(gold, asked["entities"])) if gold else "no gold facts"
@@ -63,9 +53,7 @@ async def label(
     answers = list(dict.fromkeys(places[one] for one in asked["answers"] if one in places))
     if not queries or not answers:
         return "its entity or answer is not in the graph"
-    pool = make_pool(
-        whole.walks, queries, answers, slack=options.slack, neighbours=options.neighbours
-    )
+    pool = make_pool(walks, queries, answers, slack=options.slack, neighbours=options.neighbours)
     weak = [path for path in pool.paths if path.kind == "path"]
     if isinstance(refiner, str):
         if not weak:

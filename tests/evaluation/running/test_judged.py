@@ -64,15 +64,16 @@ async def test_all_answers_are_judged_together_once_they_are_there(
         FORMS, "jsonl", replace(FORMS["jsonl"], corpus_metrics=("share_of_narvik",))
     )
     path = tmp_path / "out" / "corpus_scores.json"
-    await run(tmp_path, World())
+    table = {"format": "jsonl", "path": "questions.jsonl"}
+    without = {"small": {**table, "corpus_metrics": False}}
+    await run(tmp_path, World(), benchmarks=without)
     assert not path.exists()
     world = World()
-    table = {"format": "jsonl", "path": "questions.jsonl", "corpus_metrics": True}
     await run(tmp_path, world, benchmarks={"small": table})
     assert json.loads(path.read_text())["small/ras"] == {"share_of_narvik": 1 / 3}
     assert world.calls == []
     # Scores of all answers together belong to no single one.
-    await run(tmp_path, world, benchmarks={"small": {**table, "corpus_metrics": False}})
+    await run(tmp_path, world, benchmarks=without)
     assert not path.exists()
 
 
