@@ -182,8 +182,8 @@ def read_generation(
         raise IndexCorruptError(f"{path} is not an index's manifest. {REBUILD}")
     if content["format"] != kind.format:
         raise IndexMismatchError(
-            f"{folder} has format {content['format']!r}; this version of ras-flow reads format "
-            f"{kind.format!r}. Build the {kind.what} again with this version."
+            f"{folder} has format {content['format']!r}; as {kind.what} this version of ras-flow "
+            f"reads format {kind.format!r}. Name another folder, or build the {kind.what} again."
         )
     if content.pop("sha256", None) != _digest(content):
         raise IndexCorruptError(f"{path} was altered or cut off. {REBUILD}")

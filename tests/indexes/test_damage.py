@@ -128,7 +128,7 @@ async def test_a_manifest_that_does_not_fit_an_index_is_noticed(
 
 async def test_another_format_says_to_build_again(path: Path) -> None:
     (path / "manifest.json").write_text('{"format": 99, "surprise": []}')
-    with pytest.raises(IndexMismatchError, match="format 99.*Build the index again"):
+    with pytest.raises(IndexMismatchError, match="format 99.*build the index again"):
         CorpusIndex.open(path)
 
 

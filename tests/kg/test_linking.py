@@ -10,6 +10,7 @@ from ras_flow.errors import IndexMismatchError, InputError
 from ras_flow.kg.linking import find, link
 from ras_flow.kg.source import GraphSource, open_source
 from ras_flow.kg.store import KnowledgeGraph
+from tests.indexes.helpers import WordEncoder
 from tests.kg.test_store import made, write
 
 LABELS = """\
@@ -95,13 +96,9 @@ def test_pages_state_facts_with_their_source(graph: KnowledgeGraph) -> None:
     asyncio.run(pages())
 
 
-class _Other:
-    identity, dimension = "other@0", 2
-
-
 def test_vectors_of_another_encoder_are_refused(graph: KnowledgeGraph) -> None:
     class Theirs(KnowledgeGraph):
         takes_vectors = "model@0123456789ab"  # type: ignore[assignment]
 
     with pytest.raises(IndexMismatchError, match="other@0"):
-        GraphSource(Theirs.open(graph.path), _Other())  # type: ignore[arg-type]
+        GraphSource(Theirs.open(graph.path), WordEncoder("other@0"))

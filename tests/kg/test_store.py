@@ -20,7 +20,9 @@ from ras_flow.kg.build import build_kg
 from ras_flow.kg.cutting import HUB, Edges, cut_out
 from ras_flow.kg.names import form_hashes, make_unique
 from ras_flow.kg.read import Faults
+from ras_flow.kg.source import GraphSource
 from ras_flow.kg.store import KnowledgeGraph
+from tests.indexes.helpers import WordEncoder
 
 FACTS = [
     ("Finlandia Hall", "designed by", "Alvar Aalto"),
@@ -167,29 +169,24 @@ def test_the_walk_finds_what_a_plain_search_does(
     assert cut == 0 and list(map(tuple, found.tolist())) == sorted(expected)
 
 
-class _Words:
-    """An encoder by whose vectors texts are near that share a word with the question."""
-
-    identity, dimension = "words@0", 64
-
-    async def encode(self, texts: list[str]) -> np.ndarray:  # type: ignore[type-arg]
-        vectors = np.zeros((len(texts), 64), np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            row[[hash(word) % 64 for word in text.split()]] = 1
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def test_a_hub_is_cut_to_what_the_question_asks(tmp_path: Path) -> None:
     many = [(f"Person {at}", "lives in", "City") for at in range(2 * HUB)]
     asked = [("City", "governed by", f"Mayor {at}") for at in range(3)]
     rare = [("City", "twinned with", f"Town {at}") for at in range(2 * HUB)]
-    graph = made(tmp_path, *many, *asked, *rare, encoder=_Words())
-    [vector] = asyncio.run(_Words().encode(["twinned with"]))
+    graph = made(tmp_path, *many, *asked, *rare, encoder=WordEncoder())
+    [vector] = asyncio.run(WordEncoder().encode(["twinned with"]))
     found = graph.subgraph(["City"], most=HUB, question=vector)
     assert len(found) == HUB and found.cut == 3 * HUB + 3
     assert {found.fact(at)[1] for at in range(len(found))} == {"twinned with"}
     first = graph.subgraph(["City"], most=HUB)
     assert "governed by" in {first.fact(at)[1] for at in range(len(first))}
+
+
+def test_a_question_without_names_is_linked_by_vectors(tmp_path: Path) -> None:
+    facts = [("red wine", "from", "grapes"), ("beer", "from", "hops")]
+    graph = made(tmp_path, *facts, encoder=WordEncoder(), embed="all")
+    [[entity]] = asyncio.run(GraphSource(graph, WordEncoder()).link(["wine of a red kind"]))
+    assert (entity["id"], entity["by"]) == ("red wine", "vector")
 
 
 def test_literals_are_not_walked_through(tmp_path: Path) -> None:
