@@ -44,7 +44,7 @@ class KgEngine(Settings):
         headers: Headers of the requests, such as ``authorization``.
         labels: IRIs of the relations that name entities.
         languages: Languages of the labels; an empty one for labels without.
-        edges: Edges that are taken from each entity at most, each way.
+        edges: Edges of an entity on average, each way, at most.
         timeout: Seconds for a query.
     """
 
@@ -179,7 +179,7 @@ class SparqlGraph:
         found: dict[str, list[str]] = {}
         for start in range(0, len(every), _AT_ONCE):
             labels = " ".join(
-                _literal(form) + (f"@{language}" if language else "")
+                json.dumps(form, ensure_ascii=False) + (f"@{language}" if language else "")
                 for form in every[start : start + _AT_ONCE]
                 for language in self._config.languages
             )
@@ -215,7 +215,11 @@ class SparqlGraph:
         seen, frontier, cut = set(ids), list(dict.fromkeys(ids)), 0
         for _ in range(depth):
             cut += len(frontier[_FRONTIER:])
-            step = [row for id in frontier[:_FRONTIER] for row in self._edges(id)]
+            step: list[tuple[Spo, str]] = []
+            for start in range(0, min(len(frontier), _FRONTIER), _AT_ONCE):
+                some, full = self._edges(frontier[start : min(start + _AT_ONCE, _FRONTIER)])
+                step += some
+                cut += full
             triples.update((triple, None) for triple, _ in step)
             frontier = [
                 end for end in dict.fromkeys(end for _, end in step) if end and end not in seen
@@ -237,16 +241,25 @@ class SparqlGraph:
             cut=cut + len(triples) - len(kept),
         )
 
-    def _edges(self, id: str) -> Iterator[tuple[Spo, str]]:
-        """Yield a node's edges, and the nodes at their other ends that can be asked about."""
-        for way in (f"<{id}> ?p ?o", f"?o ?p <{id}>"):
-            for row in self._rows(f"SELECT ?p ?o WHERE {{ {way} }} LIMIT {self._config.edges}"):
-                link, (kind, text) = row["p"][1], row["o"]
+    def _edges(self, ids: Sequence[str]) -> tuple[list[tuple[Spo, str]], int]:
+        """Return nodes' edges, each with its other end if that can be asked about.
+
+        Also return how often there were as many as were asked for, and so perhaps more.
+        """
+        found: list[tuple[Spo, str]] = []
+        most, full = self._config.edges * len(ids), 0
+        for way in ("?e ?p ?o", "?o ?p ?e"):
+            query = f"SELECT ?e ?p ?o WHERE {{ VALUES ?e {{ {_iris(ids)} }} {way} }} LIMIT {most}"
+            rows = list(self._rows(query))
+            full += len(rows) == most
+            for row in rows:
+                (_, id), (_, link), (kind, text) = row["e"], row["p"], row["o"]
                 if link in self._config.labels or not text.strip():
                     continue
                 key = {"uri": text, "bnode": f"_:{text}"}.get(kind, f'"{text}"')
                 end = text if kind == "uri" and _IRI.fullmatch(text) else ""
-                yield ((id, link, key) if way[0] == "<" else (key, link, id)), end
+                found.append(((id, link, key) if way[1] == "e" else (key, link, id), end))
+        return found, full
 
     def _named(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Return names of ids, each one's own: of homonyms the first that was seen is plain."""
@@ -272,7 +285,3 @@ class SparqlGraph:
 
 def _iris(ids: Iterable[str]) -> str:
     return " ".join(f"<{id}>" for id in ids if _IRI.fullmatch(id))
-
-
-def _literal(text: str) -> str:
-    return json.dumps(text)

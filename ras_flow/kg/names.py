@@ -88,7 +88,9 @@ def make_unique(
     order = np.argsort(forms, kind="stable")
     ordered = forms[order]
     same = np.flatnonzero(ordered[1:] == ordered[:-1])
-    groups = np.split(order[np.union1d(same, same + 1)], _starts(ordered, same))
+    groups: dict[int, list[int]] = {}
+    for at in order[np.union1d(same, same + 1)].tolist():
+        groups.setdefault(int(forms[at]), []).append(at)
     made: set[bytes] = set()
 
     def is_free(name: str) -> bool:
@@ -97,9 +99,9 @@ def make_unique(
         taken = at < len(ordered) and ordered[at].tobytes() == form
         return not taken and form not in made
 
-    for group in groups:
+    for group in groups.values():
         keyed = sorted(
-            (name_key(names[at]), is_literal(ids[at]), -int(weights[at]), ids[at], int(at))
+            (name_key(names[at]), is_literal(ids[at]), -int(weights[at]), ids[at], at)
             for at in group
         )
         for _, merged in groupby(keyed, key=lambda one: one[0]):
@@ -113,12 +115,6 @@ def make_unique(
                     name = numbered if is_free(numbered) else None
                 names[at] = name
                 made.add(form_hash(normalize_name(name)))
-
-
-def _starts(ordered: npt.NDArray[np.uint64], same: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return where groups of equal forms begin among all members of groups, except the first."""
-    members = ordered[np.union1d(same, same + 1)]
-    return np.flatnonzero(members[1:] != members[:-1]) + 1
 
 
 def _suffixes(key: str, name: str) -> list[str]:

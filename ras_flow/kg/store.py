@@ -197,7 +197,10 @@ class KnowledgeGraph(Snapshot[KgManifest]):
         """
         found = [(id, self._ids.find(id)) for id in dict.fromkeys(ids)]
         if unknown := [id for id, number in found if number is None]:
-            raise InputError(f"{self.name} has no entity with the id {unknown[0][:200]!r}.")
+            raise InputError(
+                f"{self.name} has no entity with the id {unknown[0][:200]!r}. The graph may have "
+                "changed: ask again."
+            )
         topics = np.array([number for _, number in found], np.int64)
         near = self._near(question)
         try:
