@@ -36,6 +36,14 @@ def show_comparison(found: Comparison, console: Console | None = None) -> None:
             line(console, (name, "bold blue"), _subquery(hop["a"]))
         titles = {id: plain(title) or id for id, title in found["titles"].items()}
         _lists(console, "passage ", hop["passages"], titles)
+    for section in found["sections"]:
+        line(console, (plain(section["title"]), "bold"))
+        for sign, style, texts in (
+            ("-", "red", section["only_a"]),
+            ("+", "green", section["only_b"]),
+        ):
+            for text in texts[:_SHOWN]:
+                line(console, (f"  {sign} ", style), plain(text))
     facts = {id: plain(" | ".join(fact)) for id, fact in found["facts"].items()}
     both = len(found["triples"]["both"])
     line(console, ("Graph    ", "bold magenta"), f"{both} triples in both")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -20,6 +21,7 @@ from ras_flow.cli.render import (
     show_section,
     snippet,
 )
+from ras_flow.cli.runs.edits import option_text
 from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
@@ -90,10 +92,12 @@ class Timeline:
             show_citations(self._console, branch)
 
     def _left(self) -> None:
-        branch, run = self._branch, address_of(self._document, self._branch)
-        last = self._document["steps"][branch["steps"][-1]]
+        document, branch = self._document, self._branch
+        run = address_of(document, branch)
+        last = document["steps"][branch["steps"][-1]]
         if branch["status"] == "paused" and last["review"] is not None:
-            show_review(self._console, run, last["review"])
+            operations = document["system"]["operations"]
+            show_review(self._console, run, last["review"], operations)
         elif branch["status"] == "unfinished":
             then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
             self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
@@ -164,8 +168,13 @@ _ASKED = {
 }
 
 
-def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
-    """Show what a run asks a person."""
+def show_review(
+    console: Console,
+    run: str,
+    review: dict[str, Any],
+    operations: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> None:
+    """Show what a run asks a person; ``operations`` are its edits with their fields."""
     asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))
     line(console, ("Waits    ", "bold yellow"), asked)
     if review.get("problem"):
@@ -177,7 +186,9 @@ def show_review(console: Console, run: str, review: dict[str, Any]) -> None:
     allowed = review.get("allowed") or OPTIONS
     options = [option for op, option in OPTIONS.items() if op in allowed]
     options += [
-        f'--edit \'{{"op": "{plain(str(op))}", …}}\'' for op in allowed if op not in OPTIONS
+        option_text(op, operations[op]) if op in operations else f"--edit of {plain(str(op))}"
+        for op in allowed
+        if op not in OPTIONS
     ]
     line(
         console,

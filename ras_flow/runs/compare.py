@@ -68,6 +68,14 @@ class SettingPair(TypedDict):
     b: Any
 
 
+class SectionPair(TypedDict):
+    """What of a system's own section only one side has."""
+
+    title: str
+    only_a: list[str]
+    only_b: list[str]
+
+
 class Parting(TypedDict):
     """Where the two ways part.
 
@@ -97,6 +105,7 @@ class Comparison(TypedDict):
     Attributes:
         same_answer: The answers are alike but for spelling.
         deciding: The triples that made the difference; none where the answers are alike.
+        sections: Where what their system adds differs.
         facts: Subject, predicate and object of every triple named here.
         titles: The title of every passage named here; of one without, its source, or else its id.
     """
@@ -111,6 +120,7 @@ class Comparison(TypedDict):
     triples: Difference
     deciding: list[Deciding]
     settings: list[SettingPair]
+    sections: list[SectionPair]
     facts: dict[str, tuple[str, str, str]]
     titles: dict[str, str]
 
@@ -141,6 +151,7 @@ def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Com
         triples=_difference(*graphs),
         deciding=[] if same_answer else _deciding(one, two, graphs),
         settings=_settings(one, two),
+        sections=_sections(one, two),
         facts={
             id: (triple["subject"], triple["predicate"], triple["object"])
             for document, ids in zip((a, b), graphs, strict=True)
@@ -264,6 +275,16 @@ def _deciding(a: Branch, b: Branch, graphs: tuple[list[str], list[str]]) -> list
         for citation in branch["citations"]
         if citation["triple"] and citation["triple"] not in other
     ]
+
+
+def _sections(a: Branch, b: Branch) -> list[SectionPair]:
+    one, two = ({each["title"]: each["lines"] for each in side["sections"]} for side in (a, b))
+    pairs = []
+    for title in dict.fromkeys([*one, *two]):
+        found = _difference(one.get(title, ()), two.get(title, ()))
+        if found["only_a"] or found["only_b"]:
+            pairs.append(SectionPair(title=title, only_a=found["only_a"], only_b=found["only_b"]))
+    return pairs
 
 
 def _settings(a: Branch, b: Branch) -> list[SettingPair]:

@@ -39,11 +39,17 @@ def info_of(name: str) -> SystemInfo:
         roles=list(known.context.model_roles),
         stop_reasons={reason: found.meaning for reason, found in known.stop_reasons.items()},
         edits={before: list(point.allowed) for before, point in known.edit_points.items()},
-        operations={
-            op: [field for field in get_type_hints(operation.record) if field != "op"]
-            for op, operation in known.operations.items()
-        },
+        operations=fields_of(name),
     )
+
+
+def fields_of(name: str) -> dict[str, list[str]]:
+    """Return the fields of a system's edits by ``op``."""
+    known = _known(name)
+    return {
+        op: [field for field in get_type_hints(operation.record) if field != "op"]
+        for op, operation in (known.operations if known else {}).items()
+    }
 
 
 def tells_of(name: str) -> Mapping[str, Callable[[Any], Section]]:

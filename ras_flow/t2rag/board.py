@@ -23,13 +23,14 @@ OPEN = ("searchable", "unchecked", "fuzzy")
 
 
 class Standing(NamedTuple):
-    """A clue, what it says now, how far it is, and the passages that state what it says."""
+    """A clue, what it says now and how far it is; the round that found that, and its passages."""
 
     id: str
     clue: Clue
     form: Form
     status: Status
-    passages: Sequence[str] = ()
+    round: int | None
+    passages: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,15 @@ def survey(state: Any, settings: T2Context) -> Board:
         form = bind(spo_of(clue), values)
         status: Status = form.kind
         passages = [passage for fill in witnesses.get(id, ()) for passage in fill["passages"]]
+        found = max((fill["round"] for fill in witnesses.get(id, ())), default=None)
         if status == "resolved" and id not in witnesses:
             if verdict := state["verdicts"].get(clue_id(form.spo)):
-                status, passages = verdict["verdict"], verdict["passages"]
+                status, found, passages = verdict["verdict"], verdict["round"], verdict["passages"]
             elif settings.claims == "check":
                 status = "unchecked"
         if status in ("searchable", "unchecked") and (id, form.query) in given_up:
             status = "dropped"
-        standings.append(Standing(id, clue, form, status, list(dict.fromkeys(passages))))
+        standings.append(Standing(id, clue, form, status, found, list(dict.fromkeys(passages))))
     return Board(standings, chosen, values)
 
 

@@ -132,12 +132,14 @@ def add_clue(draft: Draft, edit: AddClue) -> None:
 def drop_clue(draft: Draft, edit: DropClue) -> None:
     """Take a clue out."""
     clues = _own(draft, "clues")
-    if edit["clue"] not in clues:
+    meant = [id for id in clues if id.startswith(edit["clue"])]
+    if len(meant) != 1:
         draft.refuse(
-            f"the run has no clue {edit['clue']!r:.100} at this step; it has {', '.join(clues)}."
+            f"{len(meant)} clues have an id that begins with {edit['clue']!r:.100}: name one of "
+            f"{', '.join(clues)}."
         )
-    draft.replaced["clues"] = {id: one for id, one in clues.items() if id != edit["clue"]}
-    draft.replaced["fills"] = _without(draft, "clues", edit["clue"])
+    draft.replaced["clues"] = {id: one for id, one in clues.items() if id != meant[0]}
+    draft.replaced["fills"] = _without(draft, "clues", meant[0])
 
 
 def drop_passage_and_fills(draft: Draft, edit: DropPassage) -> None:
@@ -155,7 +157,7 @@ def drop_passage_and_fills(draft: Draft, edit: DropPassage) -> None:
 def shown_clues(state: Any, settings: Any) -> dict[str, Any]:
     """Return what a person who reviews a run sees of its clues."""
     board = survey(state, settings)
-    return {"clues": show_clues(board.clues), "fills": show_fills(state["fills"], board)}
+    return {"clues": show_clues(board), "fills": show_fills(state["fills"], board)}
 
 
 def shown_next(state: Any, settings: Any) -> dict[str, Any]:

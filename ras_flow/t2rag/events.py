@@ -9,19 +9,18 @@ from typing_extensions import TypedDict
 
 from ras_flow.parts.records import ScoredTriple
 from ras_flow.state.kg import triple_id
-from ras_flow.t2rag.board import Board, Standing, Status, spo_of
+from ras_flow.t2rag.board import Board, Status, spo_of
 from ras_flow.t2rag.records import Fill, Verdict
 
 
-class ClueShown(TypedDict):
-    """A clue as it was written, what it says now and how far it is."""
+class ShownClue(TypedDict):
+    """A clue as it was written, what it ``says`` now, how far it is, and which round found that."""
 
     id: str
-    subject: str
-    predicate: str
-    object: str
+    clue: str
     says: str
     status: Status
+    round: int | None
 
 
 class CluesEvent(TypedDict):
@@ -29,40 +28,35 @@ class CluesEvent(TypedDict):
 
     type: Literal["clues"]
     hop: int
-    clues: list[ClueShown]
+    clues: list[ShownClue]
 
 
-class FoundProposition(TypedDict):
-    """A proposition, how near it is to which query, and the passages that state it."""
+class ShownProposition(TypedDict):
+    """A proposition, the passages that state it, and how near it is to which query."""
 
     id: str
-    subject: str
-    predicate: str
-    object: str
+    text: str
     passages: list[str]
     score: float
     query: str
 
 
 class PropositionsEvent(TypedDict):
-    """A round searched for these texts and found these propositions, best first."""
+    """What a round searched for and found, best first; as a fallback, for the question itself."""
 
     type: Literal["propositions"]
     hop: int
     queries: list[str]
     fallback: bool
-    propositions: list[FoundProposition]
+    propositions: list[ShownProposition]
 
 
-class FillShown(TypedDict):
-    """A value for a slot, and whether it is the one that clues are bound to."""
+class ShownFill(Fill):
+    """A fill; whether it is the one that clues are bound to, and found under values that are."""
 
     id: str
-    slot: str
-    value: str
-    passages: list[str]
-    grounded: bool
     chosen: bool
+    holds: bool
 
 
 class FillsEvent(TypedDict):
@@ -70,78 +64,47 @@ class FillsEvent(TypedDict):
 
     type: Literal["fills"]
     hop: int
-    fills: list[FillShown]
+    fills: list[ShownFill]
     verdicts: dict[str, Verdict]
     open: int
 
 
-def show_clues(clues: Iterable[Standing]) -> list[ClueShown]:
-    """Describe clues."""
+def show_clues(board: Board) -> list[ShownClue]:
+    """Describe where clues stand."""
     return [
-        ClueShown(
+        ShownClue(
             id=one.id,
-            subject=one.clue["subject"],
-            predicate=one.clue["predicate"],
-            object=one.clue["object"],
+            clue=" | ".join(spo_of(one.clue)),
             says=" | ".join(one.form.spo),
             status=one.status,
+            round=one.round,
         )
-        for one in clues
+        for one in board.clues
     ]
 
 
-def show_fills(fills: Mapping[str, Fill], board: Board) -> list[FillShown]:
+def show_fills(fills: Mapping[str, Fill], board: Board) -> list[ShownFill]:
     """Describe fills."""
     return [
-        FillShown(
+        ShownFill(
+            **fill,
             id=id,
-            slot=fill["slot"],
-            value=fill["value"],
-            passages=fill["passages"],
-            grounded=fill["grounded"],
             chosen=board.chosen.get(fill["slot"]) == id,
+            holds=board.chosen.items() >= fill["given"].items(),
         )
         for id, fill in fills.items()
     ]
 
 
-def clues_event(hop: int, clues: Iterable[Standing]) -> CluesEvent:
-    """Describe where clues stand."""
-    return CluesEvent(type="clues", hop=hop, clues=show_clues(clues))
-
-
-def propositions_event(
-    hop: int, queries: list[str], found: Iterable[ScoredTriple], *, fallback: bool
-) -> PropositionsEvent:
-    """Describe what a round found."""
-    return PropositionsEvent(
-        type="propositions",
-        hop=hop,
-        queries=queries,
-        fallback=fallback,
-        propositions=[
-            FoundProposition(
-                id=triple_id(*spo_of(one.triple)),
-                subject=one.triple["subject"],
-                predicate=one.triple["predicate"],
-                object=one.triple["object"],
-                passages=one.triple["passages"],
-                score=round(one.score, 6),
-                query=queries[one.query],
-            )
-            for one in found
-        ],
-    )
-
-
-def fills_event(
-    hop: int, fills: Mapping[str, Fill], verdicts: Mapping[str, Verdict], board: Board
-) -> FillsEvent:
-    """Describe what a round resolved."""
-    return FillsEvent(
-        type="fills",
-        hop=hop,
-        fills=show_fills(fills, board),
-        verdicts=dict(verdicts),
-        open=len(board.open),
-    )
+def show_propositions(queries: list[str], found: Iterable[ScoredTriple]) -> list[ShownProposition]:
+    """Describe what was found."""
+    return [
+        ShownProposition(
+            id=triple_id(*spo_of(one.triple)),
+            text=" | ".join(spo_of(one.triple)),
+            passages=one.triple["passages"],
+            score=round(one.score, 6),
+            query=queries[one.query],
+        )
+        for one in found
+    ]

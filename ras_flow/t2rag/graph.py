@@ -37,6 +37,7 @@ from ras_flow.t2rag.nodes.decompose import decompose
 from ras_flow.t2rag.nodes.resolve import resolve
 from ras_flow.t2rag.nodes.retrieve import open_triples, retrieve
 from ras_flow.t2rag.settings import T2Context
+from ras_flow.t2rag.shown import sections, tell_clues, tell_fills, tell_propositions
 from ras_flow.t2rag.state import T2Output, T2State
 from ras_flow.t2rag.view import answerer_reads, supporting
 
@@ -165,6 +166,8 @@ SYSTEM = System(
     stop_reasons=STOP_REASONS,
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
+    tells={"clues": tell_clues, "propositions": tell_propositions, "fills": tell_fills},
+    sections=sections,
 )
 """T²RAG, as the registry has it."""
 

@@ -12,5 +12,9 @@ from ras_flow.cli.runs.view import view
 
 app = typer.Typer(help="See, replay, edit, compare and keep runs.", no_args_is_help=True)
 app.command("list")(list_runs)
-for command in (show, graph, replay, fork, resume, diff, why, export, prune, view):
+for command in (show, graph, replay, diff, why, export, prune, view):
     app.command()(command)
+# The edits of systems are options that only they know.
+_open = app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+_open(fork)
+_open(resume)

@@ -44,6 +44,7 @@ def replay(run: Run, start: From, database: Database = None, as_json: AsJson = F
 
 
 def fork(
+    arguments: typer.Context,
     run: Run,
     start: From,
     drop_triples: DropTriples = None,
@@ -56,10 +57,16 @@ def fork(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change something after a step and run on from there, as a new branch."""
+    """Change something after a step and run on from there, as a new branch.
+
+    A system's own edits are options too, for t2rag: --fill '?slot=VALUE', --choose '?slot=VALUE',
+    --unfill '?slot', --add-clue 'subject | predicate | ?slot', --drop-clue ID.
+    """
     from ras_flow.runs.commands import command
 
-    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models, others)
+    edits = Edits(
+        drop_triples, add_triples, drop_passages, subquery, plan, models, others, arguments.args
+    )
     if not edits:
         raise InputError(
             "No edit given: use --drop-triple, --add-triple, --drop-passage, --subquery, --plan, "
@@ -70,6 +77,7 @@ def fork(
 
 
 def resume(
+    arguments: typer.Context,
     run: Run,
     drop_triples: DropTriples = None,
     add_triples: AddTriples = None,
@@ -84,8 +92,13 @@ def resume(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Continue an unfinished run, or answer one that waits for you."""
-    edits = Edits(drop_triples, add_triples, drop_passages, subquery, plan, models, others)
+    """Continue an unfinished run, or answer one that waits for you.
+
+    A system's own edits are options too, as for `fork`.
+    """
+    edits = Edits(
+        drop_triples, add_triples, drop_passages, subquery, plan, models, others, arguments.args
+    )
     if approve and edits:
         raise InputError(
             "Give --approve or edits, not both: edits approve everything that they leave."
@@ -115,7 +128,8 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         step = find_step(document, branch, start)
         # Also those that come later: between extraction and merge a triple is not in the graph yet.
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
-        given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch))
+        name = document["system"]["name"]
+        given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch), name)
         events = runs.fork(address.run, branch["steps"][step], given)
         screen = Screen(quiet=as_json, tells=tells_of(document["system"]["name"]))
         first = await follow(events, address.run, screen)
@@ -151,7 +165,8 @@ async def _resume(
                 else:
                     Timeline(document, branch).outcome()
                 return
-            given = edits.to_list(review.get("triples", {}), review.get("passages", []))
+            name = document["system"]["name"]
+            given = edits.to_list(review.get("triples", {}), review.get("passages", []), name)
             events = runs.resume(address.run, given, branch=address.branch)
         elif approve or edits:
             raise InputError(

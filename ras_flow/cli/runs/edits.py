@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ras_flow.errors import InputError
+from ras_flow.systems import DEFAULT
 
 if TYPE_CHECKING:
     from ras_flow.edits.records import Edit
@@ -62,15 +63,18 @@ class Edits:
     plan: str | None = None
     models: list[str] | None = None
     others: list[str] | None = None
+    own: Sequence[str] = ()
 
     def __bool__(self) -> bool:
         """Tell whether there are any."""
         texts = (self.subquery, self.plan)
         lists = (self.drop_triples, self.add_triples, self.drop_passages, self.models, self.others)
-        return any(text is not None for text in texts) or any(lists)
+        return any(text is not None for text in texts) or any(lists) or bool(self.own)
 
-    def to_list(self, triples: Collection[str], passages: Collection[str]) -> list[Edit]:
-        """Return them as edits."""
+    def to_list(
+        self, triples: Collection[str], passages: Collection[str], system: str = DEFAULT
+    ) -> list[Edit]:
+        """Return them as edits of a run of a system."""
         from ras_flow.runs.reading import unique_id
 
         if self.subquery is not None and self.plan is not None:
@@ -90,7 +94,39 @@ class Edits:
         if self.plan is not None:
             edits.append({"op": "plan", "text": self.plan})
         edits += map(_object, self.others or ())
+        if self.own:
+            edits += _own(list(self.own), system)
         return cast("list[Edit]", edits)
+
+
+def option_text(op: str, fields: Sequence[str]) -> str:
+    """Return the option that makes an edit of a system: ``--fill SLOT=VALUE``."""
+    mark = "=" if len(fields) == 2 else " | "
+    value = mark.join(field.upper() for field in fields)
+    return f"--{op.replace('_', '-')} {value if len(fields) < 3 else repr(value)}"
+
+
+def _own(words: list[str], system: str) -> list[dict[str, Any]]:
+    """Read options that are named as the system's edits are."""
+    from ras_flow.runs.systems import fields_of
+
+    operations = fields_of(system)
+    edits = []
+    while words:
+        name, joined, value = words.pop(0).partition("=")
+        op = name.removeprefix("--").replace("-", "_")
+        if not name.startswith("--") or op not in operations:
+            known = ", ".join(f"--{op.replace('_', '-')}" for op in operations)
+            raise InputError(f"No such option: {name}. The edits of this run: {known}, --edit.")
+        if not joined:
+            value = words.pop(0) if words else ""
+        fields = operations[op]
+        parts = value.split("=" if len(fields) == 2 else "|", len(fields) - 1)
+        texts = [part.strip() for part in parts] if fields[1:] else [value.strip()]
+        if len(texts) != len(fields) or not all(texts):
+            raise InputError(f"{name} {value!r} cannot be read: write {option_text(op, fields)}.")
+        edits.append({"op": op, **dict(zip(fields, texts, strict=True))})
+    return edits
 
 
 def _object(text: str) -> Any:

@@ -14,7 +14,7 @@ from ras_flow.state.schema import Plan
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import survey
 from ras_flow.t2rag.clues import clue_id
-from ras_flow.t2rag.events import clues_event
+from ras_flow.t2rag.events import CluesEvent, show_clues
 from ras_flow.t2rag.formats.decomposition import (
     MOST_CLUES,
     format_decomposition,
@@ -72,5 +72,5 @@ async def decompose(state: T2State, runtime: Runtime[Any], parts: PartsSource) -
         }
         update["clues"] = clues
         board = survey({**state, "clues": clues}, context)
-        runtime.stream_writer(clues_event(0, board.clues))
+        runtime.stream_writer(CluesEvent(type="clues", hop=0, clues=show_clues(board)))
     return update

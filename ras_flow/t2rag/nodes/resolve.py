@@ -16,7 +16,7 @@ from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import Board, spo_of, survey
-from ras_flow.t2rag.events import clues_event, fills_event
+from ras_flow.t2rag.events import CluesEvent, FillsEvent, show_clues, show_fills
 from ras_flow.t2rag.formats.resolution import parse_resolution
 from ras_flow.t2rag.nodes.decompose import LONGEST_REPLY
 from ras_flow.t2rag.parts import ResolveRequest, resolve_round
@@ -58,8 +58,16 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
     told = {"index": index, "reply": scrub(reply.text[:LONGEST_REPLY])}
     if problem:
         told["error"] = problem
-    runtime.stream_writer(fills_event(index, read.fills, read.verdicts, board))
-    runtime.stream_writer(clues_event(index + 1, board.clues))
+    runtime.stream_writer(
+        FillsEvent(
+            type="fills",
+            hop=index,
+            fills=show_fills(read.fills, board),
+            verdicts=read.verdicts,
+            open=len(board.open),
+        )
+    )
+    runtime.stream_writer(CluesEvent(type="clues", hop=index + 1, clues=show_clues(board)))
     warnings += loss_of("resolver", reply)
     warnings += [
         f"No passage of round {index + 1} states {one['value']!r}, which the resolver filled in "

@@ -17,7 +17,7 @@ from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Passage, Triple
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import spo_of, survey
-from ras_flow.t2rag.events import propositions_event
+from ras_flow.t2rag.events import PropositionsEvent, show_propositions
 from ras_flow.t2rag.parts import reading_of
 from ras_flow.t2rag.records import Round
 from ras_flow.t2rag.settings import T2Context
@@ -76,7 +76,15 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
         update |= {"hops": [hop], "passages": passages}
     else:
         made["read"] = list(passages)
-    runtime.stream_writer(propositions_event(index, texts, found.triples, fallback=not searched))
+    runtime.stream_writer(
+        PropositionsEvent(
+            type="propositions",
+            hop=index,
+            queries=texts,
+            fallback=not searched,
+            propositions=show_propositions(texts, found.triples),
+        )
+    )
     return {**update, **warn(runtime, *found.warnings)}
 
 

@@ -1,0 +1,92 @@
+"""What people are shown of a run's clues and slots, on a terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ras_flow.state.evidence import Reader
+from ras_flow.state.schema import Passage, Triple, name_passages
+from ras_flow.systems import Section
+from ras_flow.t2rag.board import spo_of, survey
+from ras_flow.t2rag.clues import bind
+from ras_flow.t2rag.events import (
+    CluesEvent,
+    FillsEvent,
+    PropositionsEvent,
+    ShownClue,
+    ShownFill,
+    show_clues,
+    show_fills,
+)
+from ras_flow.t2rag.settings import T2Context
+
+PROPOSITIONS = 12
+"""Propositions of a round that are shown."""
+
+
+def tell_clues(event: CluesEvent) -> Section:
+    """Show where the clues stand."""
+    return Section("Clues", list(map(_clue, event["clues"])))
+
+
+def tell_propositions(event: PropositionsEvent) -> Section:
+    """Show what a round searched for and found."""
+    asked = "the question itself" if event["fallback"] else " · ".join(event["queries"])
+    found = [f"{one['score']:.2f}  {one['text']}" for one in event["propositions"]]
+    more = [f"and {len(found) - PROPOSITIONS} more"] if len(found) > PROPOSITIONS else []
+    return Section("Found", [asked, *found[:PROPOSITIONS], *more])
+
+
+def tell_fills(event: FillsEvent) -> Section:
+    """Show what a round filled."""
+    judged = [f"a claim is {one['verdict']}" for one in event["verdicts"].values()]
+    filled = [_fill(one, "") for one in event["fills"]]
+    left = f"{event['open']} open" if event["open"] else "nothing is open"
+    return Section("Filled", [*filled, *judged, left])
+
+
+def sections(state: Mapping[str, Any]) -> Sequence[Section]:
+    """Return where a run's clues stand, and what fills its slots, with sentences."""
+    settings = T2Context.from_mapping(state.get("context") or {})
+    own = ("clues", "fills", "choices", "verdicts")
+    kept: dict[str, Any] = {
+        **{name: state.get(name) or {} for name in own},
+        "rounds": state.get("rounds") or [],
+    }
+    board = survey(kept, settings)
+    passages: Mapping[str, Passage] = state.get("passages") or {}
+    reader = Reader(passages)
+
+    def sentence(fill: ShownFill) -> str:
+        clue = kept["clues"].get(next(iter(fill["clues"]), ""))
+        known = [id for id in fill["passages"] if id in passages]
+        if clue is None or not known:
+            return ""
+        spo = bind(spo_of(clue), {**board.values, fill["slot"]: fill["value"]}).spo
+        triple = Triple(subject=spo[0], predicate=spo[1], object=spo[2], passages=known)
+        cited = reader.cite("", triple)["sentence"]
+        return f'[{name_passages(known, passages)}] "{cited}"'
+
+    shown = sorted(
+        show_fills(kept["fills"], board), key=lambda one: (one["slot"], not one["chosen"])
+    )
+    found = [
+        Section("Clues", list(map(_clue, show_clues(board)))),
+        Section("Slots", [_fill(one, sentence(one)) for one in shown]),
+    ]
+    return [section for section in found if section.lines]
+
+
+def _clue(clue: ShownClue) -> str:
+    said = f" → {clue['says']}" if clue["says"] != clue["clue"] else ""
+    found = f" in round {clue['round'] + 1}" if clue["round"] is not None else ""
+    return f"{clue['status']}{found}: {clue['clue']}{said}  ({clue['id']})"
+
+
+def _fill(fill: ShownFill, sentence: str) -> str:
+    mark = "=" if fill["chosen"] else "or"
+    notes = ["by a person" if fill["by"] == "person" else f"round {fill['round'] + 1}"]
+    notes += [] if fill["grounded"] or fill["by"] == "person" else ["no text states it"]
+    notes += [] if fill["holds"] else ["found under another value"]
+    return f"{fill['slot']} {mark} {fill['value']}  ({', '.join(notes)}) {sentence}".rstrip()
