@@ -42,6 +42,10 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
             raise ConfigurationError(
                 f"{settings.name}: retrieval = {retrieval!r} needs questions with documents."
             )
+        if settings.entities == "given" and not any(one.entities for one in loaded.questions):
+            raise ConfigurationError(
+                f"{settings.name}: its questions name no entities: say entities = 'linked'."
+            )
         together = _together(settings, loaded)
         if "mauve" in together:
             check_mauve(len(loaded.questions))

@@ -88,6 +88,9 @@ async def test_a_file_of_triples_and_questions_that_it_answers(tmp_path: Path) -
     assert rows_of(tmp_path, "reg").keys() == {"won"}
     with pytest.raises(ConfigurationError, match="bring no graphs"):
         await ask(tmp_path, {"reg": {}}, bare, kg="own")
+    unnamed = [{**row, "entities": []} for row in ROWS]
+    with pytest.raises(ConfigurationError, match="linked"):
+        await ask(tmp_path, {"reg": {}}, unnamed, kg="pool", entities="given")
     with pytest.raises(ConfigurationError, match="set `kg`"):
         await ask(tmp_path, {"reg": {}}, bare)
 
