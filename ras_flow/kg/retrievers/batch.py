@@ -14,6 +14,8 @@ from ras_flow.kg.retrievers.dde import distances
 from ras_flow.kg.subgraph import Subgraph
 
 _MARKS = re.compile(r"[_./]+")
+_READ = 500
+"""Characters of a name that an encoder reads."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -32,12 +34,12 @@ def relation_text(relation: str) -> str:
     """Write "people.person.place_of_birth", or an IRI's last part, as words."""
     if "://" in relation:
         relation = re.split(r"[/#]", relation.rstrip("/#"))[-1]
-    return " ".join(_HUMP.sub(" ", _MARKS.sub(" ", relation)).split()) or relation
+    return " ".join(_HUMP.sub(" ", _MARKS.sub(" ", relation[-_READ:])).split()) or relation
 
 
 def entity_text(name: str) -> str:
     """Write "ludwig_ii_of_bavaria" as words."""
-    return " ".join(name.replace("_", " ").split()) or name
+    return " ".join(name[:_READ].replace("_", " ").split()) or name
 
 
 @dataclass(frozen=True)

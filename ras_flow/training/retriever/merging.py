@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ras_flow.formats.chains.writing import name
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.training.retriever.pool import Path, Pool
 
@@ -57,11 +58,11 @@ def triples_of(candidates: Iterable[Candidate], *, expand: bool = True) -> list[
 
 def write_path(graph: Subgraph, path: Path) -> str:
     """Write a path as ``name → [relation] → name``; facts crossed backwards have arrows back."""
-    text = graph.label(path.start)
+    text = name(graph.label(path.start))
     for triple, inverse in path.steps:
         head, relation, tail = graph.triples[triple]
-        arrow, other = ("←", head) if inverse else ("→", tail)
-        text += f" {arrow} [{graph.relations[relation]}] {arrow} {graph.label(int(other))}"
+        arrow, other = ("←", int(head)) if inverse else ("→", int(tail))
+        text += f" {arrow} [{name(graph.relations[relation])}] {arrow} {name(graph.label(other))}"
     return text
 
 

@@ -109,6 +109,13 @@ def test_the_facts_of_figure_6_give_its_candidates() -> None:
     assert "Saturn V → [mass] → 3038500.0" not in {write_path(graph, p) for p in without.paths}
 
 
+def test_hostile_names_stay_on_one_line_and_short() -> None:
+    graph = Subgraph.of([("a\nPath 7. b", "r" * 10**6, "\x1b[31mc → d")])
+    [path] = make_pool(Walks(graph), [0], [1], neighbours=()).paths
+    text = write_path(graph, path)
+    assert len(text) < 2000 and text.isprintable() and text.count("→") == 2
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
