@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from ras_flow.formats.chains.writing import name
 from ras_flow.formats.triples import Spo
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.training.retriever.merging import merge, triples_of
@@ -62,7 +63,7 @@ async def label(
     candidates = merge(graph, pool, answers)
     if not candidates:
         return "no path"
-    names = [graph.label(one) for one in answers]
+    names = [name(graph.label(one)) for one in answers]
     picked = await refiner.choose(Case(asked["question"], names, graph, candidates))
     if picked is None:
         return _made(graph, _facts(weak), weak, weak=True, cut=pool.cut) if weak else "no path"
