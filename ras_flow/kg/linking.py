@@ -29,7 +29,7 @@ _LONGEST = 12
 _MOST_WORDS = 200
 _COMPARED = 40
 """Parts of a question whose spelling is compared with all names."""
-_ALIKE = 0.85
+_ALIKE = 0.88
 """How alike a misspelled name must be; suggestions for a caller's need less."""
 
 _POSSESSIVE = re.compile(r"(?:['’]s?|\s+['’]s)$")
@@ -37,12 +37,16 @@ _TRIMMED = " \t\n\"'“”‘’()[]?!,;:."
 
 
 class _Mention(NamedTuple):
-    """Words of a question that may be a name: their places, and whether they look like one."""
+    """Words of a question that may be a name: their places, and whether they look like one.
+
+    It is solid if all of its words do: its parts are hardly names by themselves.
+    """
 
     begin: int
     end: int
     text: str
     looks_named: bool
+    is_solid: bool
 
     @property
     def rank(self) -> tuple[bool, int, int]:
@@ -52,6 +56,11 @@ class _Mention(NamedTuple):
             self.begin - self.end,
             self.begin,
         )
+
+    def is_part_of(self, other: _Mention) -> bool:
+        """Tell whether it is a part of a longer, solid one."""
+        inside = other.begin <= self.begin and self.end <= other.end
+        return other.is_solid and inside and self.end - self.begin < other.end - other.begin
 
 
 def link(
@@ -71,7 +80,7 @@ def link(
     if given:
         return [entity for name in given for entity in find(name, graph, vector)[:1]]
     mentions = list(_mentions(question))
-    found = _exact(mentions, graph, vector) or _alike(mentions, graph)
+    found = _apart(_hits(mentions, graph, vector)) or _apart(_alike(mentions, graph))
     if not found and vector is not None:
         found = [(0, _entity(node, question)) for node in graph.nearest(vector)]
     ordered = sorted(found, key=lambda one: one[0])
@@ -99,40 +108,40 @@ def _entity(node: Node, mention: str) -> Entity:
     )
 
 
-def _exact(
+_Hit = tuple[_Mention, "Node"]
+
+
+def _hits(
     mentions: Sequence[_Mention], graph: Graph, vector: npt.NDArray[np.float32] | None
-) -> list[tuple[int, Entity]]:
-    """Link mentions that are names; no word is part of two."""
+) -> list[_Hit]:
+    """Return the mentions that are names."""
     named = graph.named_all([mention.text for mention in mentions], vector)
-    hits = [(one, nodes[0]) for one, nodes in zip(mentions, named, strict=True) if nodes]
-    hits.sort(key=lambda hit: (hit[0].rank, -hit[1].score))
+    return [(one, nodes[0]) for one, nodes in zip(mentions, named, strict=True) if nodes]
+
+
+def _alike(mentions: Sequence[_Mention], graph: Graph) -> list[_Hit]:
+    """Return the mentions that are spelled like names."""
+    whole = [one for one in mentions if not any(map(one.is_part_of, mentions))]
+    looks = [one for one in whole if one.looks_named] or mentions
+    longest = [one for one in sorted(looks, key=lambda one: one.rank) if len(one.text) > 3]
+    longest = longest[:_COMPARED]
+    similar = graph.similar([one.text for one in longest], most=1, least=_ALIKE)
+    return [(one, nodes[0]) for one, nodes in zip(longest, similar, strict=True) if nodes]
+
+
+def _apart(hits: Sequence[_Hit]) -> list[tuple[int, Entity]]:
+    """Keep the longest mentions, none of which has a word of another."""
     taken: set[int] = set()
     linked: list[tuple[int, Entity]] = []
-    for mention, node in hits:
+    for mention, node in sorted(hits, key=lambda hit: (hit[0].rank, -hit[1].score)):
         # A plain word is a name only in a question without better ones.
-        if linked and mention.rank[0]:
+        if (linked and mention.rank[0]) or len(linked) == MOST_ENTITIES:
             break
         words = range(mention.begin, mention.end)
-        if taken.isdisjoint(words) and len(linked) < MOST_ENTITIES:
+        if taken.isdisjoint(words):
             taken.update(words)
             linked.append((mention.begin, _entity(node, mention.text)))
     return linked
-
-
-def _alike(mentions: Sequence[_Mention], graph: Graph) -> list[tuple[int, Entity]]:
-    """Link what looks like names to names that are spelled alike, the longest parts first."""
-    looks = [one for one in mentions if one.looks_named] or mentions
-    longest = [one for one in sorted(looks, key=lambda one: one.rank) if len(one.text) > 3]
-    longest = longest[:_COMPARED]
-    taken: set[int] = set()
-    linked: list[tuple[int, Entity]] = []
-    texts = [mention.text for mention in longest]
-    for mention, nodes in zip(longest, graph.similar(texts, most=1, least=_ALIKE), strict=True):
-        words = range(mention.begin, mention.end)
-        if nodes and taken.isdisjoint(words):
-            taken.update(words)
-            linked.append((mention.begin, _entity(nodes[0], mention.text)))
-    return linked[:MOST_ENTITIES]
 
 
 def _mentions(question: str) -> Iterator[_Mention]:
@@ -150,8 +159,10 @@ def _mentions(question: str) -> Iterator[_Mention]:
             for form in dict.fromkeys([_POSSESSIVE.sub("", text).strip(_TRIMMED), text]):
                 if form and normalize_name(form) not in seen:
                     seen.add(normalize_name(form))
-                    named = text[:1].isupper() and begin > 0 or any(says.values())
-                    yield _Mention(begin, end, form, named)
+                    named = (begin > 0 and text[:1].isupper()) or any(says.values())
+                    named = named and any(map(str.isalpha, form))  # A year is no good name.
+                    solid = named and all(says.values()) and bool(content_words(edges[0]))
+                    yield _Mention(begin, end, form, named, solid)
 
 
 def _may_be_named(word: str) -> bool:

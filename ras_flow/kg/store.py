@@ -139,10 +139,10 @@ class KnowledgeGraph(Snapshot[KgManifest]):
         for at in np.lexsort((-self._degrees(numbers), found < 0))[:_SHOWN].tolist():
             score, by = (0.95, "alias") if found[at] < 0 else (1.0, "name")
             nodes.setdefault(int(numbers[at]), self._node(int(numbers[at]), score, by))
-        if near is None or len(nodes) < 2:
-            return list(nodes.values())
-        ranked = sorted(nodes.items(), key=lambda one: -self._fit(one[0], one[1], near))
-        return [node for _, node in ranked]
+        if near is not None and len(nodes) > 1:
+            ranked = sorted(nodes.items(), key=lambda one: -self._fit(one[0], one[1], near))
+            nodes = dict(ranked)
+        return sorted(nodes.values(), key=lambda node: node.id != name)  # "RED" is not "Red".
 
     def _fit(self, number: int, node: Node, near: npt.NDArray[np.float32]) -> float:
         """Tell how well a homonym fits: its best three relations' nearness, and its degree."""

@@ -32,6 +32,8 @@ FACTS = [
     ("Q6", "is", '"Moscow"'),
     ("Q7", "in", "Q12"),
     ("Q8", "from", "Q13"),
+    ("YOGA", "is", "Q14"),
+    ("Q4", "in", "1956"),
 ]
 
 
@@ -55,6 +57,8 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
         ("Does Alvar Aalto do yoga?", ["Q4"], "name"),
         ("Is the city of light in Moscow?", ["Q1"], "alias"),
         ("What is m.0k?", [], None),
+        ("Which town did Hugo Alvar Aalto see in 1956?", ["Q4"], "name"),
+        ("What is YOGA's name?", ["YOGA"], "name"),
         ("Who was it?", [], None),
         ("", [], None),
     ],

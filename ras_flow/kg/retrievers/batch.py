@@ -19,15 +19,13 @@ _READ = 500
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-class Texts:
-    """Texts by number: what is to be embedded, each once."""
+Texts = dict[str, int]
+"""What is to be embedded, by number."""
 
-    def __init__(self) -> None:
-        self.rows: dict[str, int] = {}
 
-    def add(self, text: str) -> int:
-        """Return a text's number."""
-        return self.rows.setdefault(text, len(self.rows))
+def number(text: str, texts: Texts) -> int:
+    """Return a text's number, a new one if need be."""
+    return texts.setdefault(text, len(texts))
 
 
 def relation_text(relation: str) -> str:
@@ -76,12 +74,12 @@ def place(graph: Subgraph, texts: Texts, rounds: int, *, named: bool) -> Placed:
     return Placed(
         np.array(
             [
-                texts.add(entity_text(name)) if named and has_name else -1
+                number(entity_text(name), texts) if named and has_name else -1
                 for name, has_name in zip(graph.entities, graph.named.tolist(), strict=True)
             ],
             dtype=np.int64,
         ),
-        np.array([texts.add(relation_text(name)) for name in graph.relations], dtype=np.int64),
+        np.array([number(relation_text(name), texts) for name in graph.relations], dtype=np.int64),
         distances(graph, rounds),
         graph.triples,
     )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ras_flow.kg.retrievers.batch import Item, Texts, place, stack, texts_of
+from ras_flow.kg.retrievers.batch import Item, Texts, number, place, stack, texts_of
 from ras_flow.kg.subgraph import Subgraph
 
 Vectors = Mapping[str, npt.NDArray[np.float32]]
@@ -33,8 +33,10 @@ class FactModel(nn.Module):
         if not len(graph):
             return np.zeros(0, dtype=np.float32)
         texts = Texts()
-        item = Item(texts.add(question), place(graph, texts, self.rounds, named=self.entity_text))
-        batch = stack([item], np.stack([vectors[text] for text in texts.rows]))
+        item = Item(
+            number(question, texts), place(graph, texts, self.rounds, named=self.entity_text)
+        )
+        batch = stack([item], np.stack([vectors[text] for text in texts]))
         device = next(self.parameters()).device
         with torch.inference_mode():
             given = {name: value.to(device) for name, value in batch["given"].items()}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ras_flow.errors import InputError
 from ras_flow.formats.triples import Spo
-from ras_flow.kg.retrievers.batch import Item, Placed, Texts, place
+from ras_flow.kg.retrievers.batch import Item, Placed, Texts, number, place
 from ras_flow.kg.retrievers.checkpoint import ModelSettings
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.training.retriever.config import DataSettings
@@ -111,5 +111,5 @@ def make_items(examples: Sequence[Example], model: ModelSettings, texts: Texts) 
         key = id(example.graph)
         if key not in placed:
             placed[key] = place(example.graph, texts, model.rounds, named=model.entity_text)
-        items.append(Item(texts.add(example.record["question"]), placed[key], example.labels()))
+        items.append(Item(number(example.record["question"], texts), placed[key], example.labels()))
     return items

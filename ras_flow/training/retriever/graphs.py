@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from ras_flow.datasets.reading import read_lines
-from ras_flow.errors import InputError
-from ras_flow.formats.triples import Spo
+from ras_flow.kg.read import Faults, read_triples
 from ras_flow.kg.subgraph import Subgraph
-from ras_flow.support.files import whole_file
+from ras_flow.support.files import write_whole
 from ras_flow.training.retriever.pool import Walks
 
 
@@ -41,21 +39,17 @@ class Graph:
 
 
 def read_graph(path: Path) -> Graph:
-    """Read a graph: a fact a line, its parts separated by tabs."""
-    return Graph(Subgraph.of(_facts(path)))
+    """Read a graph in any form that ``ras-flow kg build`` takes; values are entities too."""
+    rows = read_triples([path], Faults(skip=False))
+    return Graph(
+        Subgraph.of(
+            (head, relation, tail if language is None else tail[1:-1])
+            for head, relation, tail, language in rows
+        )
+    )
 
 
 def write_graph(path: Path, graph: Graph) -> None:
-    """Write a graph as :func:`read_graph` takes it."""
-    with whole_file(path) as file:
-        for at in range(len(graph.triples)):
-            file.write("\t".join(graph.triples.fact(at)) + "\n")
-
-
-def _facts(path: Path) -> Iterator[Spo]:
-    for number, line in read_lines(path):
-        match [part.strip() for part in line.split("\t")]:
-            case [head, relation, tail] if head and relation and tail:
-                yield head, relation, tail
-            case _:
-                raise InputError(f"{path}:{number}: expected three fields separated by tabs.")
+    """Write a graph, a fact a line."""
+    facts = map(graph.triples.fact, range(len(graph.triples)))
+    write_whole(path, "".join("\t".join(fact) + "\n" for fact in facts))

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from ras_flow.formats.chains.writing import name
 from ras_flow.formats.triples import Spo
 from ras_flow.kg.subgraph import Subgraph
+from ras_flow.support.validation import NonNegative, Settings
+from ras_flow.training.retriever.graphs import Graph
 from ras_flow.training.retriever.merging import merge, triples_of
-from ras_flow.training.retriever.pool import End, Path, Walks, make_pool
+from ras_flow.training.retriever.pool import End, Path, make_pool
 from ras_flow.training.retriever.questions import Asked, RelationPath
 from ras_flow.training.retriever.refining import Case, Refiner
 
 
-@dataclass(frozen=True)
-class Options:
-    """Which candidates there are, and what a chosen one stands for."""
+class Options(Settings):
+    """Which candidates there are, and what a chosen one stands for.
 
-    slack: int = 0
-    neighbours: Collection[End] = ("query", "answer")
+    Attributes:
+        slack: Adds paths that are so many steps longer than the shortest.
+        neighbours: At which entities single facts are candidates.
+        expand: Let a chosen path stand for those with equal relations, also to other answers.
+    """
+
+    slack: NonNegative[int] = 0
+    neighbours: Annotated[tuple[End, ...], Field(strict=False)] = ("query", "answer")
     expand: bool = True
 
 
@@ -39,14 +49,14 @@ class Label:
 
 
 async def label(
-    asked: Asked, walks: Walks, places: dict[str, int], refiner: Refiner | str, options: Options
+    asked: Asked, whole: Graph, refiner: Refiner | str, options: Options
 ) -> Label | str:
     """Return a question's label, or why it has none.
 
     ``refiner`` is ``gold`` for the data set's facts, ``none`` for all shortest paths (the weak
-    labels), or who chooses. ``places`` are the graph's entities by name.
+    labels), or who chooses.
     """
-    graph = walks.graph
+    graph, places = whole.triples, whole.places
     if refiner == "gold":
         gold = [(s, p, o) for s, p, o in asked.get("gold", ())]
         return Label(gold, _chain(gold, asked["entities"])) if gold else "no gold facts"
@@ -54,7 +64,9 @@ async def label(
     answers = list(dict.fromkeys(places[one] for one in asked["answers"] if one in places))
     if not queries or not answers:
         return "its entity or answer is not in the graph"
-    pool = make_pool(walks, queries, answers, slack=options.slack, neighbours=options.neighbours)
+    pool = make_pool(
+        whole.walks, queries, answers, slack=options.slack, neighbours=options.neighbours
+    )
     weak = [path for path in pool.paths if path.kind == "path"]
     if isinstance(refiner, str):
         if not weak:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ras_flow.kg.retrievers.batch import Texts, relation_text
+from ras_flow.kg.retrievers.batch import Texts, number, relation_text
 from ras_flow.kg.retrievers.path import HOPS, STOP, Codes, options_at, step, topics_of
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.training.retriever.data import Example
@@ -39,12 +39,12 @@ def make_path_items(examples: Sequence[Example], texts: Texts) -> list[PathItem]
     items = []
     for example in examples:
         graph = example.graph
-        relations = [texts.add(relation_text(name)) for name in graph.relations]
+        relations = [number(relation_text(name), texts) for name in graph.relations]
         places = {name: at for at, name in enumerate(graph.relations)}
         paths = [_steps(graph, places, path) for path in example.record["paths"]]
         items.append(
             PathItem(
-                texts.add(example.record["question"]),
+                number(example.record["question"], texts),
                 np.array(relations, dtype=np.int64),
                 [path for path in paths if path],
             )

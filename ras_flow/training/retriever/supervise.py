@@ -7,27 +7,24 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack, aclosing
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.support.concurrency import in_order
 from ras_flow.support.files import checksum, whole_file, write_whole
-from ras_flow.support.validation import FilePath, NonNegative, Settings, Texts, read_toml
+from ras_flow.support.validation import FilePath, NonNegative, Settings, read_toml
 from ras_flow.training.data.writer import Progress
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.retriever.graphs import Graph, read_graph, write_graph
 from ras_flow.training.retriever.labels import Label, Options, label, quality
-from ras_flow.training.retriever.pool import End
 from ras_flow.training.retriever.questions import Asked, Labelled, read_questions
 from ras_flow.training.retriever.refining import Refiner
 from ras_flow.training.splits import SPLITS, Split, Splitter, fraction
 
 CARD = "labels.json"
-WEAK = ("gold", "none")
-"""Refiners that choose nothing."""
 
 
 class SetSettings(Settings):
@@ -45,13 +42,10 @@ class SetSettings(Settings):
     refiner: Literal["gold", "none", ""] = ""
 
 
-class Mix(Splitter):
+class Mix(Splitter, Options):
     """What is labelled, and how: a TOML file; paths in it are relative to it.
 
     Attributes:
-        slack: Adds paths that are so many steps longer than the shortest.
-        neighbours: At which entities single facts are candidates.
-        expand: Let a chosen path stand for those with equal relations, also to other answers.
         share: Part of the training questions to label.
         most: Questions of each split of a set at most; 0 for no limit.
     """
@@ -59,25 +53,8 @@ class Mix(Splitter):
     dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
     test: Annotated[float, Field(ge=0, lt=1)] = 0.2
     sets: Annotated[tuple[SetSettings, ...], Field(strict=False, min_length=1)]
-    slack: NonNegative[int] = 0
-    neighbours: Texts = ("query", "answer")
-    expand: bool = True
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
     most: NonNegative[int] = 0
-
-    @model_validator(mode="after")
-    def _knows(self) -> Mix:
-        for one in self.neighbours:
-            if one not in get_args(End):
-                raise ValueError(f"`neighbours` are {', '.join(get_args(End))}, not {one!r}.")
-        return self
-
-    @property
-    def options(self) -> Options:
-        """What the candidates are."""
-        return Options(
-            self.slack, [one for one in get_args(End) if one in self.neighbours], self.expand
-        )
 
     def split(self, asked: Asked) -> Split:
         """Return a question's split: that of its group, by default its first entity."""
@@ -115,8 +92,7 @@ async def supervise(
             ) -> Label | str:
                 if asked["graph"] not in graphs:
                     raise InputError(f"{asked['id']}: the mix names no graph {asked['graph']!r}.")
-                graph = graphs[asked["graph"]]
-                return await label(asked, graph.walks, graph.places, used, mix.options)
+                return await label(asked, graphs[asked["graph"]], used, mix)
 
             async with aclosing(in_order(work, questions, at_once)) as made:
                 done = 0

@@ -59,12 +59,12 @@ def make_task(
         make_path_items(part, texts) if kind == "path" else make_items(part, config.model, texts)
         for part in (train, dev)
     ]
-    vectors = _vectors(run, encoder, list(texts.rows), log)
+    vectors = _vectors(run, encoder, list(texts), log)
     require("transformers", extra="local").set_seed(seed)
     more = {"degrees": _degrees(items[0])} if kind == "entity" else {}
     model = config.model.build(encoder.dimension, **more)
     collate = partial(stack_paths if kind == "path" else stack, vectors=vectors)
-    table = {text: vectors[row] for text, row in texts.rows.items()}
+    table = {text: vectors[row] for text, row in texts.items()}
     return Task(model, items[0], [item.size for item in items[0]], items[1], collate, table)
 
 

@@ -59,6 +59,8 @@ def _train(
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     train = read_examples(config.data, data, "train")
     dev = read_examples(config.data, data, "dev", most=watch.questions)
+    if config.model.kind in ("path", "lm"):
+        train, dev = ([one for one in some if one.record["paths"]] for some in (train, dev))
     cards = read_cards(config.data, data)
     log(f"{len(train)} questions for training, {len(dev)} for watching it")
     parts = {"train": train, "dev": dev}

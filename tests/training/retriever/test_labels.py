@@ -17,6 +17,7 @@ from ras_flow.errors import InputError
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.prompts.refiner import chosen
 from ras_flow.testing import ScriptedModel
+from ras_flow.training.retriever.graphs import Graph
 from ras_flow.training.retriever.labels import Label, Options, label
 from ras_flow.training.retriever.merging import merge, triples_of, write_path
 from ras_flow.training.retriever.pool import HOPS, Walks, make_pool
@@ -170,10 +171,9 @@ def test_labels(
         id="1", question="What do Ann's children do?", graph="g", entities=["Ann"],
         answers=["nurse", "cook"], gold=[list(FAMILY[0]), list(FAMILY[2])],
     )  # fmt: skip
-    graph = Subgraph.of(FAMILY)
-    places = {name: at for at, name in enumerate(graph.entities)}
+    graph = Graph(Subgraph.of(FAMILY))
     options = Options(slack=slack, expand=expand, neighbours=())
-    made = asyncio.run(label(asked, Walks(graph), places, refiner, options))
+    made = asyncio.run(label(asked, graph, refiner, options))
     assert isinstance(made, Label)
     assert set(made.positives) == {FAMILY[at] for at in facts}
     assert made.weak is weak

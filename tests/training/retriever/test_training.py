@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.kg.retrievers.batch import Item, Texts, place, stack
+from ras_flow.kg.retrievers.batch import Item, Texts, number, place, stack
 from ras_flow.kg.retrievers.dde import distances
 from ras_flow.kg.retrievers.opening import SHIPPED, open_retriever
 from ras_flow.kg.retrievers.triple import TripleModel
@@ -55,10 +55,10 @@ def test_the_factorised_layer_is_the_plain_one(
     texts, encoder = Texts(), HashEncoder(8)
     subgraphs = [Subgraph.of(triples, ["a"]) for triples in many]
     items = [
-        Item(texts.add(f"question {at}"), place(graph, texts, 2, named=named))
+        Item(number(f"question {at}", texts), place(graph, texts, 2, named=named))
         for at, graph in enumerate(subgraphs)
     ]
-    vectors = asyncio.run(encoder.encode(list(texts.rows)))
+    vectors = asyncio.run(encoder.encode(list(texts)))
     torch.manual_seed(0)
     model = TripleModel(8, hidden=16, entity_text=named)
     if named:
