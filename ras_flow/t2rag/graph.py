@@ -47,7 +47,7 @@ REVIEWS = (
         point="before_retrieval",
         before="retrieve",
         allowed=edits_at("retrieve"),
-        then=routing.after_review_plan,
+        then=routing.after_resolve,
         shows=shown_next,
     ),
     Review(

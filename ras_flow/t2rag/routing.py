@@ -75,13 +75,6 @@ def after_decompose(state: T2State, settings: T2Context) -> str:
     return next(label for label, node in DECOMPOSE_EDGES.items() if node == step)
 
 
-def after_review_plan(
-    state: T2State, settings: T2Context
-) -> Literal["retrieve", "decompose", "answer"]:
-    """Search with the clues that a person approved, or theirs."""
-    return decide(state, settings).step
-
-
 def after_resolve(state: T2State, settings: T2Context) -> Literal["retrieve", "answer"]:
     """Search for what is open, until nothing is or a limit is reached."""
     return "answer" if decide(state, settings).step == "answer" else "retrieve"

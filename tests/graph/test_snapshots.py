@@ -1,4 +1,4 @@
-"""The graph's picture and schemas, as users and servers see them: a change must be deliberate.
+"""The graphs' pictures and schemas, as users and servers see them: a change must be deliberate.
 
 To accept a change: python -m tests.graph.test_snapshots
 """
@@ -9,28 +9,53 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ras_flow.graph import graph
+import pytest
+
+from ras_flow.systems import find_system
 
 FOLDER = Path(__file__).parent / "snapshots"
 DESIGN = Path(__file__).parents[2] / "docs" / "design.md"
 FENCE = "```mermaid\n"
+SYSTEMS = ("ras", "t2rag", "reg")
 
 
-def pictures() -> dict[str, str]:
-    def schema(value: dict[str, Any]) -> str:
-        return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
+def schemas(system: str) -> dict[str, Any]:
+    graph = find_system(system).builder().compile()
     return {
-        "graph.mmd": graph.get_graph().draw_mermaid(),
-        "input.json": schema(graph.get_input_jsonschema()),
-        "output.json": schema(graph.get_output_jsonschema()),
-        "context.json": schema(graph.get_context_jsonschema() or {}),
+        "input": graph.get_input_jsonschema(),
+        "output": graph.get_output_jsonschema(),
+        "context": graph.get_context_jsonschema() or {},
     }
 
 
-def test_picture_and_schemas_are_as_recorded() -> None:
-    recorded = {path.name: path.read_text() for path in FOLDER.iterdir()}
-    assert pictures() == recorded
+def own(schema: dict[str, Any], of_ras: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a schema shares with that of RAS."""
+    kept = {}
+    for part in ("properties", "$defs"):
+        known = of_ras.get(part, {})
+        kept[part] = {
+            name: one for name, one in schema.get(part, {}).items() if known.get(name) != one
+        }
+    return {part: fields for part, fields in kept.items() if fields}
+
+
+def pictures(system: str) -> dict[str, str]:
+    drawing = find_system(system).builder().compile().get_graph().draw_mermaid()
+    made, of_ras = schemas(system), schemas("ras")
+    if system != "ras":
+        made = {name: own(schema, of_ras[name]) for name, schema in made.items()}
+    texts = {
+        f"{name}.json": json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        for name, schema in made.items()
+        if schema
+    }
+    return {"graph.mmd": drawing, **texts}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_picture_and_schemas_are_as_recorded(system: str) -> None:
+    recorded = {path.name: path.read_text() for path in (FOLDER / system).iterdir()}
+    assert pictures(system) == recorded
 
 
 def test_the_design_page_shows_the_graph_as_it_is() -> None:
@@ -41,12 +66,13 @@ def test_the_design_page_shows_the_graph_as_it_is() -> None:
 def drawn(page: str) -> str:
     """Return the page with today's picture in place of its first mermaid block."""
     before, _, rest = page.partition(FENCE)
-    picture = pictures()["graph.mmd"].rstrip()
+    picture = pictures("ras")["graph.mmd"].rstrip()
     return f"{before}{FENCE}{picture}\n```{rest.partition('```')[2]}"
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for name, text in pictures().items():
-        (FOLDER / name).write_text(text)
+    for system in SYSTEMS:
+        (FOLDER / system).mkdir(parents=True, exist_ok=True)
+        for name, text in pictures(system).items():
+            (FOLDER / system / name).write_text(text)
     DESIGN.write_text(drawn(DESIGN.read_text()))
