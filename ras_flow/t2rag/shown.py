@@ -31,11 +31,10 @@ def tell_clues(event: CluesEvent) -> Section:
 
 
 def tell_propositions(event: PropositionsEvent) -> Section:
-    """Show what a round searched for and found."""
-    asked = "the question itself" if event["fallback"] else " · ".join(event["queries"])
+    """Show what a round found."""
     found = [f"{one['score']:.2f}  {one['text']}" for one in event["propositions"]]
     more = [f"and {len(found) - PROPOSITIONS} more"] if len(found) > PROPOSITIONS else []
-    return Section("Found", [asked, *found[:PROPOSITIONS], *more])
+    return Section("Found", [*found[:PROPOSITIONS], *more] or ["nothing"])
 
 
 def tell_fills(event: FillsEvent) -> Section:

@@ -15,11 +15,11 @@ def answerer_reads(state: Any, settings: T2Context) -> Any:
     """Return the state as the answerer is to see it: a hop for each clue, never fuzzy ones.
 
     What is known comes with its fact, and with the alternatives that the same clue found; what is
-    open comes without any. A run that came to know nothing shows what its last round found.
+    open comes without any. A run that came to know nothing shows what its searches found.
     """
     board = survey(state, settings)
     if not board.known:
-        return _last_round(state)
+        return _found(state)
     hops: list[Hop] = []
     triples: dict[str, Triple] = {}
     for one in [*board.known, *board.searchable]:
@@ -65,10 +65,15 @@ def _said(
     return list(dict.fromkeys(said))[: settings.alternatives]
 
 
-def _last_round(state: Any) -> Any:
-    if not state["rounds"]:
-        return state
-    made = state["rounds"][-1]
-    hop = state["hops"][made["index"]]
-    found = {id: state["triples"][id] for id in made["found"] if id in state["triples"]}
-    return {**state, "hops": [{**hop, "index": 0}], "triples": found}
+def _found(state: Any) -> Any:
+    """Return the state with what each search found first: later ones leave that out."""
+    first = {hop["subquery"]: hop["index"] for hop in reversed(state["hops"])}
+    hops = [state["hops"][index] for index in sorted(first.values())]
+    found = {
+        id for made in state["rounds"] if made["index"] in first.values() for id in made["found"]
+    }
+    return {
+        **state,
+        "hops": [{**hop, "index": index} for index, hop in enumerate(hops)],
+        "triples": {id: one for id, one in state["triples"].items() if id in found},
+    }
