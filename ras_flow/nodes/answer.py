@@ -10,15 +10,16 @@ from langgraph.runtime import Runtime
 
 from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import clean_answer
-from ras_flow.nodes.view import passages_read, view
+from ras_flow.nodes.view import passages_read, view, visible_triples
 from ras_flow.nodes.warn import end_of, loss_of, warn
 from ras_flow.parts.checks import one_each
-from ras_flow.parts.protocols import Answerer
+from ras_flow.parts.protocols import Answerer, reading_of
 from ras_flow.parts.records import AnswerRequest, Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import DEFAULT_TASK, get_task
 from ras_flow.state.channels import RunState
+from ras_flow.state.reorganised import reorganise_found
 from ras_flow.state.schema import Passage
 from ras_flow.state.support import Verdict, admit, judge, led_by, verify
 from ras_flow.state.usage import Cost
@@ -96,10 +97,15 @@ async def ask(
 ) -> Reply:
     """Ask the answerer with what it reads of the state; return its reply as it wrote it.
 
-    ``more`` are further fields of its request.
+    ``more`` are further fields of its request. Evidence chains take the place of triples where no
+    passage is read as text.
     """
     task = get_task(context.task or DEFAULT_TASK)
     seen = await view(state, context, parts, answerer, texts)
+    if "chains" not in more and _reads_chains(answerer, context) and not any(texts):
+        triples = await visible_triples(state, context, parts, answerer)
+        given = (state["question"], triples, state["hops"])
+        more["chains"] = await off_loop(len(triples), reorganise_found, *given) if triples else None
     request = AnswerRequest(
         question=state["question"],
         chain=seen.chain,
@@ -112,3 +118,8 @@ async def ask(
     )
     [reply] = await one_each(1, Reply, answerer.answer([request]), answerer)
     return reply
+
+
+def _reads_chains(answerer: Answerer, context: Context) -> bool:
+    history = context.history or reading_of(answerer).history
+    return history == "chains" and not answerer.takes_soft_tokens

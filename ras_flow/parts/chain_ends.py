@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ras_flow.errors import ConfigurationError
-from ras_flow.parts.records import AnswerRequest, Reply
+from ras_flow.parts.records import AnswerRequest, Reading, Reply
 from ras_flow.settings.context import CHAIN_ENDS
 
 
@@ -14,6 +13,7 @@ class ChainEnds:
 
     identity = CHAIN_ENDS
     takes_soft_tokens = False
+    reading = Reading(history="chains")
 
     async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
         """Answer each request."""
@@ -21,11 +21,7 @@ class ChainEnds:
 
 
 def _ends(request: AnswerRequest) -> str:
-    if request.chains is None:
-        raise ConfigurationError(
-            f'The answerer {CHAIN_ENDS!r} reads chains: set history="chains", or name a model.'
-        )
-    ends = request.chains.ends
+    ends = request.chains.ends if request.chains else []
     if request.listed:
         return "\n".join(f"ans: {end}" for end in ends or ["not available"])
     return "; ".join(ends)

@@ -142,6 +142,8 @@ def reading_of_answerer(context: Context) -> Reading:
     """Return how much the answerer reads best; it is not set up for that."""
     if local := find_graph_llm(context.answerer):
         return replace(local.config.reading, kg_triples=FEW_FACTS)
+    if context.answerer == CHAIN_ENDS:
+        return ChainEnds.reading
     if is_default(context.answerer):
         return Reading(kg_triples=FEW_FACTS)
     export = find_export(context.answerer)

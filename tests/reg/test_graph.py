@@ -155,3 +155,20 @@ async def test_ras_reads_and_cites_facts_of_a_graph_beside_its_passages(
     assert len(hop["triple_scores"]) == 4
     assert len(model.prompts) == (extractor is None)
     assert "small" in {citation["source"] for citation in output["citations"]}
+
+
+async def test_an_answerer_of_ras_may_read_chains_in_place_of_triples() -> None:
+    stated = "(S> Giants| P> has mascot| O> Lou Seal), (S> Giants| P> won| O> the Cup)"
+    model = ScriptedModel("the Cup")
+    built = build_graph(
+        planner=ScriptedPlanner(["[SUBQ] x"]),
+        retriever=ListRetriever([{"title": "Giants", "text": "The team of Lou Seal won the Cup."}]),
+        extractor=ScriptedModel(stated),
+        answerer=model,
+        defaults=Context(history="chains"),
+    )
+    output = await built.compile().ainvoke({"question": "What did the team of Lou Seal win?"})
+    asked = model.prompts[0][-1]["content"]
+    assert "Lou Seal ← [has mascot] ← Giants → [won] → the Cup" in asked
+    assert asked.startswith("[SUBQ] ") and "S>" not in asked
+    assert output["supported"]

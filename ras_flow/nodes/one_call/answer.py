@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from ras_flow.formats.answer import UNKNOWN_ANSWER
 from ras_flow.nodes.answer import StopRule, tell_answer
-from ras_flow.nodes.answer import answer as answer_from_memory
+from ras_flow.nodes.answer import answer as answer_in_the_end
 from ras_flow.nodes.one_call.reading import read_hop
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
@@ -27,11 +27,12 @@ async def answer(
     """Answer, cite what the model named by number, and say why the run stopped.
 
     A step that gives up is taken only if it saw the run's best passages in full. If the model keeps
-    to no form at all, what it wrote beside its facts is its answer.
+    to no form at all, what it wrote beside its facts is its answer. Where it is to read evidence
+    chains, it is asked once more.
     """
-    if not state["hops"]:
-        return await answer_from_memory(state, runtime, parts, stop=stop)
     context = parts.context(state, runtime)
+    if not state["hops"] or context.history == "chains":
+        return await answer_in_the_end(state, runtime, parts, stop=stop)
     step = held_step(state, context)
     update: dict[str, Any] = {}
     if step is None or not _ends(step):
