@@ -137,9 +137,8 @@ def _stated(row: dict[str, Any], place: str, faults: Faults) -> Iterator[Row]:
             case [str(), str(), str()]:
                 yield from _checked([scrub(part).strip() for part in triple], place, faults)
             case [str(), str(), bool() | int() | float() as value]:
-                yield from _checked(
-                    [*map(scrub, triple[:2]), json.dumps(f"{value}")], place, faults
-                )
+                texts = [scrub(part).strip() for part in triple[:2]]
+                yield from _checked([*texts, f'"{value}"'], place, faults)
             case _:
                 faults.add(
                     f"{place}: no triple: write `triple` as three texts, or subject, predicate "
@@ -172,12 +171,12 @@ def _rdf(file: IO[bytes], path: Path, form: str, number: int, faults: Faults) ->
     parser = pyoxigraph.parse(file, format=getattr(pyoxigraph.RdfFormat, form))
     for quad in _quads(parser, path, faults):
         subject, object = quad.subject, quad.object
-        if isinstance(object, literal):
+        if isinstance(subject, quoted) or isinstance(object, quoted):
+            faults.add(f"{path}: a statement about a statement, which ras-flow does not read.")
+        elif isinstance(object, literal):
             value = scrub(object.value)
             if value.strip():
                 yield text(subject), quad.predicate.value, f'"{value}"', object.language or ""
-        elif isinstance(subject, quoted) or isinstance(object, quoted):
-            faults.add(f"{path}: a statement about a statement, which ras-flow does not read.")
         else:
             yield text(subject), quad.predicate.value, text(object), None
 
