@@ -7,6 +7,7 @@ from threading import Barrier
 from typing import Any
 
 from ras_flow.prompts import extractor, planner
+from ras_flow.t2rag.prompts import decompose, resolve
 from tests.graph.world import SECOND, TRIPLES
 from tests.servers.scripted import Answer, last_message
 
@@ -24,6 +25,12 @@ def reply(body: dict[str, Any]) -> Answer:
         if TOGETHER in text:
             _two.wait()
         return Answer(_plan(text))
+    if instruction == decompose.INSTRUCTION:
+        return Answer("Aurora Bridge | designer | ?who\n?who | place of birth | ?town")
+    if instruction == resolve.INSTRUCTION:
+        slot = re.search(r"^(c\d+): (.+?) \| .+? \| (\?\w+)$", text, re.MULTILINE)
+        known = {"Aurora Bridge": "Mira Lund", "Mira Lund": "Narvik"}
+        return Answer(f"{slot[1]} {slot[3]} = {known[slot[2]]}" if slot else "none")
     if instruction == extractor.INSTRUCTION:
         title = text.removeprefix("Title: ").partition("\n")[0]
         return Answer(TRIPLES[title])

@@ -93,6 +93,16 @@ async def test_a_fork_without_a_triple_has_another_answer_and_the_threads_settin
     assert before[-1]["values"]["answer"] == "Narvik"
 
 
+async def test_t2rag_is_served_beside_ras(
+    client: LangGraphClient, settings: dict[str, Any]
+) -> None:
+    asked = {"question": QUESTION}
+    result: Any = await client.runs.wait(None, "t2rag", input=asked, context=settings)
+    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
+    assert [one["value"] for one in result["fills"].values()] == ["Mira Lund", "Narvik"]
+    assert all(one["grounded"] for one in result["fills"].values())
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
