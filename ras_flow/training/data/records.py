@@ -61,10 +61,10 @@ Whole = Annotated[str, AfterValidator(_whole)]
 Text = Annotated[Whole, AfterValidator(_shown)]
 Fields = Annotated[list[Text], Field(min_length=3, max_length=3)]
 PassageFields = Annotated[list[Whole], Field(min_length=2, max_length=2), AfterValidator(_has_text)]
-_EXACT = ConfigDict(extra="forbid", strict=True)
+EXACT = ConfigDict(extra="forbid", strict=True)
 
 
-@with_config(_EXACT)
+@with_config(EXACT)
 class Link(TypedDict):
     """A subquery and the (subject, predicate, object) triples that its hop found.
 
@@ -76,7 +76,7 @@ class Link(TypedDict):
     passages: NotRequired[list[PassageFields]]
 
 
-@with_config(_EXACT)
+@with_config(EXACT)
 class Target(TypedDict, total=False):
     """What to say: a label (and, for SUBQ, a subquery), or an answer."""
 
@@ -85,7 +85,7 @@ class Target(TypedDict, total=False):
     answer: Text
 
 
-@with_config(_EXACT)
+@with_config(EXACT)
 class Record(TypedDict):
     """One training example."""
 

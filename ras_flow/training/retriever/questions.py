@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.support.validation import checked
-from ras_flow.training.data.records import _EXACT, Fields, Text
+from ras_flow.training.data.records import EXACT, Fields, Text
 from ras_flow.training.splits import Split
 
 Names = Annotated[list[Text], Field(min_length=1)]
@@ -33,7 +33,7 @@ RelationPath = Annotated[list[Crossed], Field(min_length=1)]
 """Relations in a row, each with whether it is crossed from tail to head."""
 
 
-@with_config(_EXACT)
+@with_config(EXACT)
 class Asked(TypedDict):
     """A question on a graph."""
 
@@ -46,7 +46,7 @@ class Asked(TypedDict):
     group: NotRequired[Text]
 
 
-@with_config({**_EXACT, "strict": False})
+@with_config({**EXACT, "strict": False})
 class Labelled(Asked):
     """A question with what retrievers learn from it."""
 
