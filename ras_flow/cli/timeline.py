@@ -129,6 +129,9 @@ class Timeline:
             for id in ids:
                 fact = self._fact(self._document["triples"][id])
                 self._line(f"     {sign} ", (f"{id}  ", "dim"), (fact, style))
+        for section in step["sections"]:
+            for text in section["lines"]:
+                self._line((f"     {section['title']}  ", "dim"), text)
 
     def _plan(self, plan: Plan) -> None:
         problem = plan.get("problem") or plan.get("error")

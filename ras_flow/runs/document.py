@@ -19,6 +19,13 @@ Status = Literal["finished", "paused", "unfinished"]
 """``paused``: it waits for a person; ``unfinished``: it was killed, failed, or is at work."""
 
 
+class ShownSection(TypedDict):
+    """What a system adds to what people are shown of a branch: a heading, and lines of text."""
+
+    title: str
+    lines: list[str]
+
+
 class Step(TypedDict):
     """One checkpoint: the state after a node, an edit, or the beginning of a replay.
 
@@ -34,6 +41,7 @@ class Step(TypedDict):
         plan: The plan that the step made or changed.
         passages: Ids of the passages that the step brought, in the order of their rank.
         added: Ids of the triples that the step added to the graph.
+        sections: What is new in what its system adds.
         review: What a person is asked here, if the run waits for one.
     """
 
@@ -49,6 +57,7 @@ class Step(TypedDict):
     passages: list[str]
     added: list[str]
     removed: list[str]
+    sections: list[ShownSection]
     review: dict[str, Any] | None
 
 
@@ -74,13 +83,6 @@ class ForkPoint(TypedDict):
 
     branch: int
     step: int
-
-
-class ShownSection(TypedDict):
-    """What a system adds to what people are shown of a branch: a heading, and lines of text."""
-
-    title: str
-    lines: list[str]
 
 
 class Branch(TypedDict):

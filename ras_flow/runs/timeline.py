@@ -136,6 +136,7 @@ def _step(saved: Saved, before: Saved) -> Step:
         passages=list(dict.fromkeys(id for hop in hops for id in hop["passages"])),
         added=[id for id in graph if id not in old_graph],
         removed=[id for id in old_graph if id not in graph],
+        sections=_new_sections(saved, before) if kind in ("node", "edit") else [],
         review=None,
     )
 
@@ -204,11 +205,26 @@ def _branch(way: StoredBranch) -> Branch:
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
         settings=as_json(values.get("context") or {}),
-        sections=[
-            ShownSection(title=section.title, lines=list(map(plain, section.lines)))
-            for section in sections_of(last.system, last.values)
-        ],
+        sections=_sections(last),
     )
+
+
+def _sections(saved: Saved) -> list[ShownSection]:
+    return [
+        ShownSection(title=section.title, lines=list(map(plain, section.lines)))
+        for section in sections_of(saved.system, saved.values)
+    ]
+
+
+def _new_sections(saved: Saved, before: Saved) -> list[ShownSection]:
+    """Return what a step changed of what its system adds to what people are shown."""
+    old = {one["title"]: one["lines"] for one in _sections(before)}
+    found = []
+    for one in _sections(saved):
+        lines = [line for line in one["lines"] if line not in old.get(one["title"], ())]
+        if lines:
+            found.append(ShownSection(title=one["title"], lines=lines))
+    return found
 
 
 def as_json(value: Mapping[str, Any]) -> dict[str, Any]:

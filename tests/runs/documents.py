@@ -63,6 +63,7 @@ class Story:
             passages=more.get("passages", []),
             added=more.get("added", []),
             removed=more.get("removed", []),
+            sections=more.get("sections", []),
             review=more.get("review"),
         )
         self.steps.append(checkpoint)

@@ -85,8 +85,18 @@ function Compare({ run, a, b, choose, positions, version, theme, open }) {
           <td>${plain(setting(a, name))}</td><td>${plain(setting(b, name))}</td></tr>`)}
       </tbody></table>
       <div class="lists">${list(a, onlyA)}${list(b, onlyB)}</div>
+      <div class="lists">${sections(a, b)}${sections(b, a)}</div>
     </div>
   </main>`;
+}
+
+/** What a branch's system adds to it, as far as the other branch differs. */
+function sections(branch, other) {
+  const known = new Set(other.sections.flatMap(({ title, lines }) => lines.map((line) => `${title}\n${line}`)));
+  const own = branch.sections.map(({ title, lines }) => [title, lines.filter((line) => !known.has(`${title}\n${line}`))]);
+  return html`<div>${own.filter(([, lines]) => lines.length).map(([title, lines]) => html`<h3>
+    <${Text} value=${title} /> of branch ${branch.number}</h3>
+    <ul class="rows">${lines.map((line) => html`<li><${Text} value=${line} /></li>`)}</ul>`)}</div>`;
 }
 
 /** Makes two drawings show the same part of the plane. */

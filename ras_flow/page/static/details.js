@@ -41,6 +41,12 @@ function Facts({ of }) {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
+/** What a system adds to what people are shown. */
+function Sections({ of }) {
+  return of.map((section) => html`<h3><${Text} value=${section.title} /></h3>
+    <ul class="rows">${section.lines.map((line) => html`<li><${Text} value=${line} /></li>`)}</ul>`);
+}
+
 function StepPanel({ view }) {
   const { step, branch, run, steps } = view;
   const { usage, plan } = step;
@@ -66,6 +72,7 @@ function StepPanel({ view }) {
     ${step.removed.length > 0 && html`<h3>Removed triples</h3><${TripleRows} view=${view} ids=${step.removed} />`}
     ${step.added.length > 0 && html`<h3>New triples <span class="chip">${count(step.added.length)}</span></h3>
       <${TripleRows} key=${step.checkpoint} view=${view} ids=${step.added} />`}
+    <${Sections} of=${step.sections} />
     ${answered && html`<h3>Answer</h3><${Answer} of=${answered} />`}
   </section>`;
 }
@@ -187,8 +194,7 @@ function AnswerPanel({ view }) {
     <ul class="rows">${branch.citations.map((citation) => html`<li key=${citation.triple || citation.passages[0]}>
       <${Cited} view=${view} citation=${citation} /></li>`)}</ul>
     ${!branch.citations.length && html`<p class="quiet">Nothing that could be named.</p>`}
-    ${branch.sections.map((section) => html`<h3><${Text} value=${section.title} /></h3>
-      <ul class="rows">${section.lines.map((line) => html`<li><${Text} value=${line} /></li>`)}</ul>`)}
+    <${Sections} of=${branch.sections} />
     <h3>The chain</h3>
     <ol class="chain" start="0">${branch.hops.map((hop) => html`<li><${Text}
       value=${hop.subquery || "given with the question"} />

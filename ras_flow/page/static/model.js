@@ -19,6 +19,7 @@
  * @property {string[]} passages
  * @property {string[]} added
  * @property {string[]} removed
+ * @property {{title: string, lines: string[]}[]} sections what is new in what its system adds
  * @property {object|null} review
  */
 /**
