@@ -12,7 +12,8 @@ from ras_flow.state.kg import as_spo
 from ras_flow.state.schema import Passage
 
 FILE = "triples.jsonl"
-"""Lines as `ras-flow triples export` writes them: passage id, extractor, triples."""
+"""Lines as `ras-flow triples export` writes them after `precompute demo`: passage id, extractor,
+triples. A passage that the extractor could not read has a line without triples."""
 
 
 class DemoExtractor:
