@@ -72,7 +72,11 @@ async def answer(
 
 
 def tell_answer(
-    runtime: Runtime[Any], answer: str, verdict: Verdict, stop_reason: str
+    runtime: Runtime[Any],
+    answer: str,
+    verdict: Verdict,
+    stop_reason: str,
+    answers: list[str] | None = None,
 ) -> dict[str, Any]:
     """Send the event that ends a run; return the update that keeps what it says."""
     event = AnswerEvent(
@@ -83,6 +87,8 @@ def tell_answer(
         supported=verdict.supported,
         support=verdict.support,
     )
+    if answers is not None:
+        event["answers"] = answers
     runtime.stream_writer(event)
     return {name: value for name, value in event.items() if name != "type"}
 

@@ -9,7 +9,7 @@ from ras_flow.settings.context import CHAIN_ENDS
 
 
 class ChainEnds:
-    """Answers with the targets of the chains that join the most entities and score best."""
+    """Answers with what the best evidence chains lead to."""
 
     identity = CHAIN_ENDS
     takes_soft_tokens = False
@@ -21,7 +21,8 @@ class ChainEnds:
 
 
 def _ends(request: AnswerRequest) -> str:
-    ends = request.chains.ends if request.chains else []
+    guess = request.when_unknown == "guess"
+    ends = request.chains.ends(guess=guess) if request.chains else []
     if request.listed:
         return "\n".join(f"ans: {end}" for end in ends or ["not available"])
     return "; ".join(ends)

@@ -336,8 +336,8 @@ class FactRetriever(Protocol):
             subgraphs: The candidate facts of each.
 
         Returns:
-            One vector a question, in order: a score for each of its subgraph's ``triples``; higher
-            is better.
+            One vector a question, in order: a score for each of its subgraph's ``triples``, above 0
+            for those that it rather needs than not.
         """
         ...
 

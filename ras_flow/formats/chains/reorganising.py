@@ -19,7 +19,6 @@ class Reorganised:
         groups: The chains that are read together, the best groups first.
         rest: Triples that are in no chain; those of one subject and relation are one.
         met: The groups with all beginnings of longer chains.
-        level: The mean score of a triple.
         shown: Returns what stands for an entity.
     """
 
@@ -27,7 +26,6 @@ class Reorganised:
     groups: Sequence[Group]
     rest: Sequence[Chain]
     met: Sequence[Group]
-    level: float = 0.0
     shown: Callable[[str], str] = str
 
     @property
@@ -35,19 +33,20 @@ class Reorganised:
         """The chains in the order of reading, those together that belong together."""
         return [*(group.chains for group in self.groups), *([chain] for chain in self.rest)]
 
-    @property
-    def ends(self) -> list[str]:
-        """What the best chain leads to: of those that join the most entities.
+    def ends(self, *, guess: bool = False) -> list[str]:
+        """Return what the best chains lead to; nothing where no fact says more than chance.
 
-        A chain is worth what its triples' scores are above the mean: a further one has to add.
+        Chains are worth the sum of their triples' scores, so that a triple with a score below 0
+        makes a chain no better; with ``guess`` the best count whatever they are worth.
         """
         roots = set[str]().union(*(group.roots for group in self.met))
 
-        def worth(group: Group) -> tuple[int, float]:
-            gains = [(chain.score - self.level) * len(chain.steps) for chain in group.chains]
-            return len(group.roots), max(gains)
+        def worth(group: Group) -> float:
+            return sum(chain.score * len(chain.steps) for chain in group.chains)
 
         for group in sorted(self.met, key=worth, reverse=True):
+            if worth(group) <= 0 and not guess:
+                break
             if found := [end for end in group.targets if end not in roots and self._named(end)]:
                 return found
         return []
@@ -98,5 +97,4 @@ def reorganise(
     )
     rest = merge_answers(leftovers(facts, chains, scores=scores))
     met = merge_entities(merge_answers(chains))
-    level = sum(scores) / len(scores) if scores else 0.0
-    return Reorganised(facts, merge(chains), rest, met, level, shown)
+    return Reorganised(facts, merge(chains), rest, met, shown)

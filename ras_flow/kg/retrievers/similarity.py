@@ -11,6 +11,9 @@ from ras_flow.kg.retrievers.batch import entity_text, relation_text
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.parts.protocols import SentenceEncoder
 
+LEVEL = np.float32(0.3)
+"""The cosine from which on a fact is rather needed than not, on PathQuestion and WebQSP."""
+
 
 class SimilarityRetriever:
     """Scores a fact by how near its words are to the question."""
@@ -22,12 +25,12 @@ class SimilarityRetriever:
     async def score(
         self, questions: Sequence[str], subgraphs: Sequence[Subgraph]
     ) -> list[npt.NDArray[np.float32]]:
-        """Score facts by the cosine of two vectors."""
+        """Score facts by the cosine of two vectors, less what chance makes of it."""
         found = []
         for question, graph in zip(questions, subgraphs, strict=True):
             texts = [fact_text(graph, at) for at in range(len(graph))]
             [asked] = await self._encoder.encode([question])
-            found.append(await self._encoder.encode(texts) @ asked)
+            found.append(await self._encoder.encode(texts) @ asked - LEVEL)
         return found
 
 

@@ -6,10 +6,9 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import UNKNOWN_ANSWER
 from ras_flow.formats.chains import Reorganised, last_line, match_answers, read_answers
-from ras_flow.nodes.answer import ask
+from ras_flow.nodes.answer import ask, tell_answer
 from ras_flow.nodes.view import passages_read
 from ras_flow.nodes.warn import loss_of, warn
 from ras_flow.parts.protocols import Answerer
@@ -18,7 +17,8 @@ from ras_flow.prompts.chains import ASK_AGAIN
 from ras_flow.reg import routing
 from ras_flow.reg.nodes.reorganise import chains_of
 from ras_flow.reg.state import RegState
-from ras_flow.state.support import Verdict, judge, led_by, verify
+from ras_flow.settings.context import CHAIN_ENDS
+from ras_flow.state.support import Verdict, admit, judge, led_by
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
 
@@ -28,10 +28,10 @@ async def answer(state: RegState, runtime: Runtime[Any], parts: PartsSource) -> 
     context: Any = parts.context(state, runtime)
     cost = Cost("answerer", f"answer:{len(state['hops'])}" if context.kg_rounds > 1 else "answer")
     found = await chains_of(state, context)
+    answerer = await parts.get_answerer(context)
     said: list[str] = []
     warnings: list[str] = []
     if state["triples"] or context.when_unknown == "guess":
-        answerer = await parts.get_answerer(context)
         said = await _ask(state, context, parts, answerer, found, cost, warnings)
     answers, unknown = match_answers(said, found.names)
     if not answers and routing.may_search(state, context):
@@ -39,20 +39,14 @@ async def answer(state: RegState, runtime: Runtime[Any], parts: PartsSource) -> 
     if unknown and state["triples"]:
         warnings.append(f"No fact that was found speaks of: {'; '.join(unknown)}.")
     text = "; ".join(answers) or UNKNOWN_ANSWER
-    triples = state["triples"]
-    verdict = await off_loop(len(triples), _judge, text, answers, state, found)
-    event = AnswerEvent(
-        type="answer",
-        answer=text,
-        answers=answers,
-        stop_reason=routing.stop_reason(state, context),
-        citations=verdict.citations,
-        supported=verdict.supported,
-        support=verdict.support,
-    )
+    verdict = await off_loop(len(state["triples"]), _judge, text, answers, state, found)
+    if context.when_unknown == "say so":
+        asks_model = not answerer.takes_soft_tokens and answerer.identity != CHAIN_ENDS
+        text, verdict = admit(text, verdict, told_to=asks_model)
+        answers = answers if text != UNKNOWN_ANSWER else []
     warned = warn(runtime, *warnings)
-    runtime.stream_writer(event)
-    ended = {name: value for name, value in event.items() if name != "type"}
+    stop_reason = routing.stop_reason(state, context)
+    ended = tell_answer(runtime, text, verdict, stop_reason, answers=answers)
     return {**ended, "usage": cost.usage(), **warned}
 
 
@@ -84,11 +78,7 @@ async def _ask(
 
 
 def _judge(text: str, answers: list[str], state: RegState, found: Reorganised) -> Verdict:
-    """Judge the answer by the chains that lead to it; where none does, by all facts."""
-    ids = list(state["triples"])
-    cited = [ids[at] for at in found.leading_to(answers)]
-    triples, passages = state["triples"], state["passages"]
-    if not cited:
-        return judge(text, state["question"], triples, passages)
-    verdict = verify(text, state["question"], triples, passages, cited=cited)
-    return led_by(cited, verdict, triples, passages)
+    """Judge the answer as any other is; what is cited first are the facts that lead to it."""
+    ids, triples, passages = list(state["triples"]), state["triples"], state["passages"]
+    verdict = judge(text, state["question"], triples, passages)
+    return led_by([ids[at] for at in found.leading_to(answers)], verdict, triples, passages)
