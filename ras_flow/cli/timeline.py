@@ -44,8 +44,8 @@ class Timeline:
         self._head()
         self._answer()
         self._steps()
-        for section in self._branch["sections"]:
-            show_section(self._console, Section(**section))
+        if self._branch["status"] != "paused":
+            self._sections()
         self.outcome()
         self._others()
 
@@ -96,11 +96,16 @@ class Timeline:
         run = address_of(document, branch)
         last = document["steps"][branch["steps"][-1]]
         if branch["status"] == "paused" and last["review"] is not None:
+            self._sections()
             operations = document["system"]["operations"]
             show_review(self._console, run, last["review"], operations)
         elif branch["status"] == "unfinished":
             then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
             self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
+
+    def _sections(self) -> None:
+        for section in self._branch["sections"]:
+            show_section(self._console, Section(**section))
 
     def _others(self) -> None:
         if len(self._document["branches"]) == 1:

@@ -167,6 +167,22 @@ async def test_a_resolver_that_is_down_ends_the_search_and_not_the_run() -> None
 
 
 @pytest.mark.parametrize(
+    ("changes", "settings", "stop", "calls_made"),
+    [
+        ({"triple_retriever": Propositions([])}, {}, "no_progress", 2),
+        ({}, {"max_tokens": 1}, "budget", 2),
+        ({}, {"max_hops": 0}, "max_hops", 1),
+        ({}, {"max_hops": 1}, "max_hops", 3),
+    ],
+)
+async def test_a_limit_or_an_empty_index_ends_the_search(
+    changes, settings, stop, calls_made
+) -> None:
+    result = await ask(world(**changes), **settings)
+    assert (result["stop_reason"], calls(result)) == (stop, calls_made)
+
+
+@pytest.mark.parametrize(
     ("settings", "word"),
     [
         ({"max_hops": -1}, "max_hops"),

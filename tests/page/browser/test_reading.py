@@ -6,12 +6,17 @@ import asyncio
 import re
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from playwright.async_api import expect
 
+from ras_flow import Runs
+from ras_flow.t2rag.settings import T2Context
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, labels, positions, shown, step
 from tests.page.canned import TOKEN, CannedServer
 from tests.page.documents import WRONG, bridge
+from tests.runs.stories import events
+from tests.t2rag import world as t2rag
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -242,3 +247,21 @@ async def test_errors_of_the_server_are_shown_and_can_be_mended(
     await page.get_by_label("Token").fill(TOKEN)
     await page.get_by_role("button", name="Enter").click()
     await expect(page.get_by_role("list", name="Runs").get_by_role("listitem")).to_have_count(4)
+
+
+async def test_clues_and_slots_are_shown_by_step_and_compared(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    runs = Runs(t2rag.build(t2rag.world(), checkpointer=InMemorySaver()))
+    context = T2Context(**t2rag.ROUNDS)
+    await events(runs.start({"question": t2rag.QUESTION}, context, run_id="t2"))
+    fill = [{"op": "fill", "slot": "?director_a", "value": "Eva Lund"}]
+    resolved = (await runs.document("t2"))["branches"][0]["steps"][4]
+    await events(runs.fork("t2", resolved, fill))
+    server.documents["t2"] = await runs.document("t2")
+    page = await open_page("run=t2&branch=1&step=4")
+    await expect(page.get_by_text("?director_a = Aino Laine")).to_be_visible()
+    await expect(page.get_by_text("?birth_a = 1931")).to_have_count(0)
+    page = await open_page("run=t2&branch=1&compare=2")
+    await expect(page.get_by_role("heading", name="Slots of branch 2")).to_be_visible()
+    await expect(page.get_by_text("?birth_a = 1950")).to_be_visible()
