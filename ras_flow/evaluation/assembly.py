@@ -34,6 +34,7 @@ from ras_flow.settings.context import NO_EXTRACTOR, Context
 from ras_flow.state.channels import RasInput, RasState
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.systems import DEFAULT
+from ras_flow.t2rag.board import spo_of
 
 _NO_MATTER = frozenset(
     {"index", "kg", "base_url", "model_timeout", "max_retries", "max_concurrency"}
@@ -137,7 +138,7 @@ class Cell:
             chains = [chain for group in found.groups for chain in group.chains]
             triples = list(state["triples"].values())
             used = sorted(set[int]().union(*(chain.facts for chain in chains)))
-            return Read(chained=[_spo(triples[at]) for at in used])
+            return Read(chained=[spo_of(triples[at]) for at in used])
         if not _is_ras(self.graph) or not state.get("hops"):
             return Read()
         answerer = await self.parts.get_answerer(self.context)
@@ -172,10 +173,6 @@ def labels_of(retriever: object) -> str:
     return ", ".join(
         f"{name}: {card['refiner']}" for name, card in trained.get("labels", {}).items()
     )
-
-
-def _spo(triple: Triple) -> Spo:
-    return triple["subject"], triple["predicate"], triple["object"]
 
 
 def _is_ras(graph: object) -> TypeGuard[SystemBuilder[RasState]]:

@@ -18,10 +18,9 @@ from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
-from ras_flow.formats.triples import Spo
 from ras_flow.settings.context import NO_EXTRACTOR
-from ras_flow.state.schema import Triple
 from ras_flow.state.support import judge as judge_support
+from ras_flow.t2rag.board import spo_of
 from ras_flow.t2rag.settings import T2Context
 
 JUDGING = 10
@@ -135,16 +134,12 @@ def _facts(
     if not scores or not question.answerable:
         return {}
     triples = {id: one for id, one in state.get("triples", {}).items() if id in scores}
-    found = [_spo(triples[id]) for id in sorted(triples, key=lambda id: -scores[id])]
+    found = [spo_of(triples[id]) for id in sorted(triples, key=lambda id: -scores[id])]
     gold = [fact for support in question.support for fact in support.facts]
     measures = fact_measures(found, gold, question.answer_sets or (question.answers,))
     if gold and read.chained is not None:
         measures["chain_coverage"] = chain_coverage(read.chained, gold)
     return measures | {"outside": outside(outcome.answers, found)}
-
-
-def _spo(triple: Triple) -> Spo:
-    return triple["subject"], triple["predicate"], triple["object"]
 
 
 def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read) -> Evidence:
