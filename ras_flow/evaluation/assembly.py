@@ -247,10 +247,6 @@ async def _cell(
     if system.system.graph:
         own = context.kg is None and parts.knowledge is None
         identities["kg"] = "own" if own else (await parts.get_knowledge(context)).identity
-        scores = await parts.get_fact_retriever(context)
-        identities["kg_retriever"] = scores.identity
-        if labels := labels_of(scores):
-            identities["labels"] = labels
     if system.system.own_index and (context.index or parts.triple_retriever):
         identities["retriever"] = (await parts.get_triple_retriever(context, None)).identity
     elif parts.retriever is None:
@@ -264,11 +260,17 @@ async def _cell(
     ingredients = Ingredients(
         parts=parts, reader=model, options=system.options, seed=seed, gold=gold
     )
+    graph = system.system.build(ingredients)
+    if system.system.graph and isinstance(graph, SystemBuilder):
+        scores = await graph.parts.get_fact_retriever(context)
+        identities["kg_retriever"] = scores.identity
+        if labels := labels_of(scores):
+            identities["labels"] = labels
     return Cell(
         benchmark=benchmark,
         system=system,
         context=context,
-        graph=system.system.build(ingredients),
+        graph=graph,
         parts=parts,
         identities=identities,
         seed=seed,
