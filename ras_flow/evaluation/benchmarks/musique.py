@@ -28,7 +28,7 @@ def read(row: Row) -> Question:
         documents=tuple({"title": title, "text": text} for title, text in given),
         support=_support(row, given) if answerable else (),
         answerable=answerable,
-        kind=id.partition("__")[0] if "__" in id else "",
+        kind=id[:4] if "__" in id else "",  # "3hop1__…" and "3hop2__…" are of three hops
     )
 
 
