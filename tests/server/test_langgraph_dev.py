@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from pydantic import TypeAdapter
 from ras_flow import Context
 from ras_flow.demo import default_question
 from ras_flow.events import Event
+from ras_flow.kg.build import build_kg
 from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION
 from tests.server.dev import DevServer
@@ -101,6 +103,18 @@ async def test_t2rag_is_served_beside_ras(
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
     assert [one["value"] for one in result["fills"].values()] == ["Mira Lund", "Narvik"]
     assert all(one["grounded"] for one in result["fills"].values())
+
+
+async def test_reg_is_served_beside_ras(client: LangGraphClient, tmp_path: Path) -> None:
+    facts = tmp_path / "facts.tsv"
+    facts.write_text("Lou Seal\tmascot of\tGiants\nGiants\twon\tthe Cup\n")
+    await build_kg(tmp_path / "kg", [facts])
+    settings: Any = {"kg": str(tmp_path / "kg"), "kg_retriever": "similarity"}
+    settings["answerer"] = "chain-ends"
+    result: Any = await client.runs.wait(
+        None, "reg", input={"question": "Why is the sky blue?"}, context=settings
+    )
+    assert (result["stop_reason"], result["entities"], result["answers"]) == ("no_entity", [], [])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ have the same URN in every run, so that exports can be merged.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
@@ -22,6 +23,9 @@ from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
     from rdflib import Graph, URIRef
+
+_IRI = re.compile(r"https?://[^\s<>\"{}|\\^`\x00-\x20]{1,2000}")
+"""The id of a knowledge graph's name that RDF can hold as it is."""
 
 _PREFIXES = ("rdf", "rdfs", "prov")
 
@@ -95,6 +99,10 @@ def graph_of_branch(document: RunDocument, branch: int | None = None) -> Graph:
         statement = urn("triple", id)
         subject, object = (urn("entity", end) for end in kg.edges[id])
         graph.add((subject, relation(triple), object))
+        ends = (subject, relation(triple), object)
+        for uri, own in zip(ends, triple.get("ids", ()), strict=False):
+            if _IRI.fullmatch(own):
+                graph.add((uri, rdflib.OWL.sameAs, rdflib.URIRef(own)))
         graph.add((statement, RDF.type, RDF.Statement))
         graph.add((statement, RDF.type, PROV.Entity))
         graph.add((statement, RDF.subject, subject))
