@@ -64,6 +64,7 @@ class System:
             where the run goes on. A system without any can be replayed but not edited.
         operations: Its edits by ``op``.
         tells: Its own progress events by type, as they are shown on a terminal.
+        documents: Whether it answers from documents: the page lets people choose these.
         sections: What of a run's state people are shown beside hops, triples and answer.
     """
 
@@ -75,6 +76,7 @@ class System:
     edit_points: Mapping[str, EditPoint] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)
     tells: Mapping[str, Callable[[Any], Section]] = field(default_factory=dict)
+    documents: bool = True
     sections: Callable[[Any], Sequence[Section]] = lambda state: ()
 
     def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:

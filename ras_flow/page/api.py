@@ -26,10 +26,12 @@ from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import branch_with, get_branch
 from ras_flow.runs.runs import Runs
-from ras_flow.runs.systems import stop_reasons
+from ras_flow.runs.systems import offered, stop_reasons
 from ras_flow.runs.timeline import as_json
 from ras_flow.runs.times import parse_time
 from ras_flow.runs.why import explain
+from ras_flow.state.channels import RasInput
+from ras_flow.systems import find_system
 
 OpenRuns = Callable[[Request], AbstractAsyncContextManager[Runs]]
 """Opens the runs that the sender of a request may see."""
@@ -72,7 +74,9 @@ class Api:
         async with self._open(request) as runs:
             await runs.recent(limit=1)  # Whoever may see no runs is refused.
             roles = runs.settings_class.model_roles
-        return await _json({**await asyncio.to_thread(self._choices), "roles": roles})
+            systems = await asyncio.to_thread(offered, runs.system)
+        found = await asyncio.to_thread(self._choices)
+        return await _json({**found, "roles": roles, "systems": systems})
 
     async def _list(self, request: Request) -> Response:
         limit = _whole(request, "limit") or 20
@@ -133,12 +137,14 @@ class Api:
         body = await read_body(request, Asked)
         # What is wrong with them is said before a run is made.
         async with self._open(request) as runs:
-            await asyncio.to_thread(runs.settings_class.from_mapping, body.settings)
+            kind = find_system(body.system).context if body.system else runs.settings_class
+            await asyncio.to_thread(kind.from_mapping, body.settings)
             run = runs.new_id()
 
         async def work() -> AsyncGenerator[JsonEvent]:
             async with self._open(request) as runs:
-                started = runs.start({"question": body.question}, body.settings, run_id=run)
+                asked: RasInput = {"question": body.question}
+                started = runs.start(asked, body.settings, run_id=run, system=body.system)
                 told = False
                 async for event in _to_the_end(runs, run, started, 1):
                     if not told:

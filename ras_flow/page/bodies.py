@@ -32,8 +32,9 @@ def _id(text: str) -> str:
 
 
 class Asked(Settings):
-    """A question; its settings are checked by the graph's Context."""
+    """A question; its settings are checked by its system's Context."""
 
+    system: str | None = None
     question: Annotated[str, AfterValidator(_written)]
     settings: dict[str, Any] = {}
 

@@ -148,6 +148,7 @@ SYSTEM = System(
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
     tells={"entities": tell_entities, "chains": tell_chains},
+    documents=False,
     sections=sections,
 )
 """ReG, as the registry has it."""

@@ -140,10 +140,13 @@ class LocalThreads:
         checkpoint: str | None = None,
         *,
         seen: str | None = None,
+        system: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
-        new = isinstance(given, dict)
-        graph = self.graph if new else await self._graph_for(run_id, checkpoint)
+        if isinstance(given, dict):
+            graph = self._graph_of(run_id, system or self.system)
+        else:
+            graph = await self._graph_for(run_id, checkpoint)
         if seen is not None:
             await check_not_gone_on(self, run_id, seen, checkpoint)
         stream: AsyncIterator[Any] = graph.astream(
@@ -215,8 +218,9 @@ class LocalThreads:
     async def _graph_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
         """Return the graph that goes on with a run."""
         name = await self._system_of(run_id, checkpoint)
-        if name is None:
-            return self.graph
+        return self.graph if name is None else self._graph_of(run_id, name)
+
+    def _graph_of(self, run_id: str, name: str) -> Graph:
         if name not in self._graphs:
             self._graphs[name] = (
                 system_of(run_id, name)

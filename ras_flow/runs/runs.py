@@ -54,9 +54,14 @@ class Runs(StoredRuns):
         return self._threads.new_id()
 
     @property
+    def system(self) -> str:
+        """The name of the system that answers new questions."""
+        return self._threads.system
+
+    @property
     def settings_class(self) -> type[Context]:
         """The class of new runs' settings."""
-        return context_type(self._threads.system)
+        return context_type(self.system)
 
     async def start(
         self,
@@ -64,6 +69,7 @@ class Runs(StoredRuns):
         context: Context | Mapping[str, Any] | None = None,
         *,
         run_id: str | None = None,
+        system: str | None = None,
     ) -> AsyncIterator[Event]:
         """Run a question; every step is written before the next begins.
 
@@ -72,6 +78,7 @@ class Runs(StoredRuns):
             context: What it names holds over the graph's own settings. None or an empty one leaves
                 them to the graph.
             run_id: The run's id; made if not given.
+            system: The name of another system that answers it.
 
         Yields:
             Progress events; the last is the answer, or what a person is asked before it.
@@ -87,7 +94,8 @@ class Runs(StoredRuns):
             )
         if settings := context.given() if isinstance(context, Context) else context:
             given = {**given, "settings": dict(settings)}
-        async for event in self._threads.stream(run_id or self.new_id(), given):
+        id = run_id or self.new_id()
+        async for event in self._threads.stream(id, given, system=system):
             yield event
 
     async def resume(

@@ -69,6 +69,16 @@ def stop_reasons() -> list[str]:
     return sorted({reason for name in system_names() for reason in find_system(name).stop_reasons})
 
 
+def offered(own: str) -> list[dict[str, Any]]:
+    """Describe the systems that can be asked of documents, a home's own first."""
+    found = map(find_system, dict.fromkeys([own, *system_names()]))
+    return [
+        {"name": one.name, "about": one.about, "roles": one.context.model_roles}
+        for one in found
+        if one.documents
+    ]
+
+
 def _known(name: str) -> System | None:
     try:
         return find_system(name)

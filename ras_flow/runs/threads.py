@@ -103,9 +103,11 @@ class Threads(Protocol):
         checkpoint: str | None = None,
         *,
         seen: str | None = None,
+        system: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
+        ``system`` answers a question, in place of the threads' own.
         ``seen`` is the end of the branch when the caller decided to go on with it; should somebody
         else have gone on since, or another graph make the run, RunError is raised and nothing is
         done.

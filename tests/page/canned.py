@@ -58,6 +58,10 @@ class CannedServer:
             "models": ["openai:gpt-x"],
             "tasks": ["short_qa", "yes_no"],
             "roles": ["planner", "extractor", "answerer"],
+            "systems": [
+                {"name": "ras", "about": "", "roles": ["planner", "extractor", "answerer"]},
+                {"name": "t2rag", "about": "", "roles": ["planner", "resolver"]},
+            ],
             "own": {"model": "local:default", "task": "short_qa"},
             "free": True,
         }

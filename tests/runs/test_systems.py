@@ -136,6 +136,13 @@ async def test_the_page_shows_and_forks_runs_of_another_system(home: str) -> Non
         ]
         assert document["system"]["roles"] == ["extractor", "answerer", "rewriter"]
         assert "looked_up" in (await page.get("api/runs"))["stop_reasons"]
+        offered = (await page.get("api/choices"))["systems"]
+        assert [one["name"] for one in offered][0] == "ras"
+        assert {"lookup", "t2rag"} <= {one["name"] for one in offered}
+        asked = {"question": QUESTION, "settings": REWORD, "system": "lookup"}
+        told_of = await page.events("api/runs", asked)
+        assert "reworded" in [event["type"] for event in told_of]
+        assert (await runs.recent(limit=1))[0].system == "lookup"
         body = {"checkpoint": before(document, "reword"), "edits": []}
         events = await page.events("api/fork/b", body)
         assert [event["type"] for event in events] == [

@@ -120,7 +120,7 @@ async function* chunks(stream) {
 const fork = (id, checkpoint, edits) => events(ofRun("fork", id), { body: { checkpoint, edits } });
 /** Without edits an unfinished branch goes on; with a list of them, empty or not, the review of a step is answered. */
 const resume = (id, branch, edits, checkpoint) => events(ofRun("resume", id), { body: { branch, edits, checkpoint } });
-const ask = (question, settings) => events("runs", { body: { question, settings } });
+const ask = (question, settings, system) => events("runs", { body: { question, settings, ...(system && { system }) } });
 const live = (id, signal) => events(ofRun("live", id), { signal });
 
 /** Saves an export as a file; by fetch, because a link cannot send the token. */

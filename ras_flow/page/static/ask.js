@@ -8,17 +8,18 @@ import { plain } from "./text.js";
 const OWN = "the server's own"; // where a remote graph does not tell its settings
 
 /** What was chosen last, as far as the server still offers it. */
-function lastChoice({ indexes, models, tasks, free }) {
+function lastChoice({ indexes, models, tasks, systems, free }) {
   const last = Object.fromEntries(new URLSearchParams(kept("asked") ?? ""));
   const names = indexes.map(({ name }) => name);
   return {
     index: names.includes(last.index) ? last.index : names[0],
     model: free || models.includes(last.model) ? (last.model ?? "") : "",
     task: tasks.includes(last.task) ? last.task : "",
+    system: systems.some(({ name }) => name === last.system) ? last.system : systems[0]?.name,
   };
 }
 
-/** @param {{ask: (question: string, settings: object) => void}} props */
+/** @param {{ask: (question: string, settings: object, system?: string) => void}} props */
 function AskForm({ ask, busy, fail }) {
   const [choices, setChoices] = useState(null);
   const [chosen, choose] = useState({});
@@ -28,8 +29,10 @@ function AskForm({ ask, busy, fail }) {
     getChoices(abort.signal).then(take, (error) => error.name === "AbortError" || fail(error));
     return () => abort.abort();
   }, []);
-  const { indexes, models, tasks, roles, own, free } = choices ??
-    { indexes: [], models: [], tasks: [], roles: [], own: {}, free: false };
+  const { indexes, models, tasks, systems, roles: known, own, free } = choices ??
+    { indexes: [], models: [], tasks: [], systems: [], roles: [], own: {}, free: false };
+  const system = systems.find(({ name }) => name === chosen.system);
+  const roles = system?.roles ?? known;
   const set = (name) => (event) => choose({ ...chosen, [name]: event.target.value });
   const submit = (event) => {
     event.preventDefault();
@@ -39,7 +42,7 @@ function AskForm({ ask, busy, fail }) {
       ...indexes.find(({ name }) => name === chosen.index).settings,
       ...Object.fromEntries(model ? roles.map((role) => [role, model]) : []),
       ...(chosen.task && { task: chosen.task }),
-    });
+    }, system === systems[0] ? undefined : system?.name);
   };
   const select = (label, name, names, first) => html`<label>${label}
     <select value=${chosen[name]} onChange=${set(name)}>
@@ -54,6 +57,7 @@ function AskForm({ ask, busy, fail }) {
         ? html`<label>Model <input list="models" value=${chosen.model} onInput=${set("model")} placeholder=${own.model}
             autocomplete="off" /></label><datalist id="models">${models.map((name) => html`<option value=${name} />`)}</datalist>`
         : select("Model", "model", models, own.model || OWN)}
+      ${systems.length > 1 && html`<span title=${system?.about}>${select("System", "system", systems.map(({ name }) => name))}</span>`}
       ${select("Task", "task", tasks.filter((name) => name !== own.task), own.task || OWN)}
     </div>
     ${choices && !indexes.length && html`<p class="quiet">There are no documents to ask. Make an index with:

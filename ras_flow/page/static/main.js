@@ -188,7 +188,7 @@ function App() {
           address=${address} navigate=${(changes) => navigate(changes, address.run)} fail=${setError} />`
       : address.run
         ? html`<p class="placing">${error ? "" : "Loading the run …"}</p>`
-        : html`<${RunList} ask=${(question, settings) => work("New run", ask(question, settings))} busy=${working} fail=${setError} />`}
+        : html`<${RunList} ask=${(...asked) => work("New run", ask(...asked))} busy=${working} fail=${setError} />`}
     ${help && html`<${Help} close=${() => setHelp(false)} />`}`;
 }
 

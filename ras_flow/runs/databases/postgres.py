@@ -107,6 +107,7 @@ class PostgresThreads(LocalThreads):
         checkpoint: str | None = None,
         *,
         seen: str | None = None,
+        system: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
@@ -114,7 +115,7 @@ class PostgresThreads(LocalThreads):
         alone.
         """
         async with self._locks.at_work(run_id, alone=seen is not None):
-            async for event in super().stream(run_id, given, checkpoint, seen=seen):
+            async for event in super().stream(run_id, given, checkpoint, seen=seen, system=system):
                 yield event
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:

@@ -194,6 +194,7 @@ class ServerThreads:
         checkpoint: str | None = None,
         *,
         seen: str | None = None,
+        system: str | None = None,
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
@@ -201,7 +202,7 @@ class ServerThreads:
         then looks again whether the branch is as it was seen.
         """
         asked: dict[str, Any] = {}
-        new = isinstance(given, dict)
+        new = (system or self.system) if isinstance(given, dict) else None
         if isinstance(given, Command):
             asked["command"] = {"resume": given.resume}
         elif given is not None:
@@ -257,12 +258,12 @@ class ServerThreads:
             return
 
     async def _stream(
-        self, run_id: str, asked: dict[str, Any], *, new: bool = False, alone: bool = False
+        self, run_id: str, asked: dict[str, Any], *, new: str | None = None, alone: bool = False
     ) -> AsyncIterator[StreamPart]:
         """Run; wait for other runs of the thread, or be refused while there are any (``alone``)."""
         failure = None
         with translate_errors():
-            system = None if new else await self._system_of(run_id)
+            system = new or await self._system_of(run_id)
             async for part in self._client.runs.stream(
                 thread_of(run_id),
                 system or self.system,
