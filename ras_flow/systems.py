@@ -65,6 +65,8 @@ class System:
         operations: Its edits by ``op``.
         tells: Its own progress events by type, as they are shown on a terminal.
         documents: Whether it answers from documents: the page lets people choose these.
+        open: What of a run's state is asked and not known: subjects, predicates and objects, with
+            ``?name`` for a variable. Exports have it.
         sections: What of a run's state people are shown beside hops, triples and answer.
     """
 
@@ -77,6 +79,7 @@ class System:
     operations: Mapping[str, Operation] = field(default_factory=dict)
     tells: Mapping[str, Callable[[Any], Section]] = field(default_factory=dict)
     documents: bool = True
+    open: Callable[[Any], Sequence[tuple[str, str, str]]] = lambda state: ()
     sections: Callable[[Any], Sequence[Section]] = lambda state: ()
 
     def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:

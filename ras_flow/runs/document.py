@@ -101,6 +101,7 @@ class Branch(TypedDict):
         stated_in: For each triple of the final graph, the ids of the passages that state it there:
             in another branch there may be others.
         settings: The fields of its Context that differ from the defaults.
+        open: What is asked and not known, with ``?name`` for variables.
         sections: What its system adds to what people are shown.
     """
 
@@ -120,6 +121,7 @@ class Branch(TypedDict):
     stated_in: dict[str, list[str]]
     warnings: list[str]
     settings: dict[str, Any]
+    open: list[tuple[str, str, str]]
     sections: list[ShownSection]
 
 

@@ -64,6 +64,12 @@ def sections_of(name: str, state: Mapping[str, Any]) -> list[Section]:
     return list(known.sections(state)) if known else []
 
 
+def open_of(name: str, state: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return what a system's run asks and does not know."""
+    known = _known(name)
+    return list(known.open(state)) if known else []
+
+
 def stop_reasons() -> list[str]:
     """Return the stop reasons of all known systems."""
     return sorted({reason for name in system_names() for reason in find_system(name).stop_reasons})

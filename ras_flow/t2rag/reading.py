@@ -178,10 +178,12 @@ def _evidence(
 def _judge(
     claim: Standing, supported: bool, numbers: Iterable[int], seen: Seen, read: Read
 ) -> None:
-    """Keep a verdict that names a passage, or that a proposition or passage bears out."""
+    """Keep a verdict that names a passage; one in favour, also where a passage states the claim."""
     spo = claim.form.spo
-    stating = [id for id, one in seen.passages.items() if is_stated(spo, one["title"], one["text"])]
-    passages = seen.cited(numbers) or stating
+    passages = seen.cited(numbers)
+    if supported and not passages:
+        texts = seen.passages.items()
+        passages = [id for id, one in texts if is_stated(spo, one["title"], one["text"])]
     if not passages:
         return
     triples = [id for id, one in seen.triples.items() if is_stated(spo, "", " ".join(spo_of(one)))]

@@ -66,5 +66,4 @@ class Round(TypedDict):
     error: NotRequired[str]
 
 
-Clues = Mapping[str, Clue]
 Fills = Mapping[str, Fill]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ras_flow.formats.triples import Spo
 from ras_flow.state.evidence import Reader
 from ras_flow.state.schema import Passage, Triple, name_passages
 from ras_flow.systems import Section
-from ras_flow.t2rag.board import spo_of, survey
+from ras_flow.t2rag.board import Board, spo_of, survey
 from ras_flow.t2rag.clues import bind
 from ras_flow.t2rag.events import (
     CluesEvent,
@@ -45,15 +46,25 @@ def tell_fills(event: FillsEvent) -> Section:
     return Section("Filled", [*filled, *judged, left])
 
 
-def sections(state: Mapping[str, Any]) -> Sequence[Section]:
-    """Return where a run's clues stand, and what fills its slots, with sentences."""
+def _kept(state: Mapping[str, Any]) -> tuple[dict[str, Any], Board]:
+    """Return a state's own channels, of whatever step, and its board."""
     settings = T2Context.from_mapping(state.get("context") or {})
     own = ("clues", "fills", "choices", "verdicts")
     kept: dict[str, Any] = {
         **{name: state.get(name) or {} for name in own},
         "rounds": state.get("rounds") or [],
     }
-    board = survey(kept, settings)
+    return kept, survey(kept, settings)
+
+
+def open_clues(state: Mapping[str, Any]) -> list[Spo]:
+    """Return what the run does not know yet."""
+    return [one.form.spo for one in _kept(state)[1].open]
+
+
+def sections(state: Mapping[str, Any]) -> Sequence[Section]:
+    """Return where a run's clues stand, and what fills its slots, with sentences."""
+    kept, board = _kept(state)
     passages: Mapping[str, Passage] = state.get("passages") or {}
     reader = Reader(passages)
 

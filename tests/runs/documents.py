@@ -149,6 +149,7 @@ class Story:
             stated_in={id: triple["passages"] for id, triple in graph.items()},
             warnings=self.warnings,
             settings=self.settings,
+            open=[],
             sections=[],
         )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypedDict
 
+import networkx
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -15,6 +17,7 @@ from langgraph.types import Command
 from ras_flow import Runs, as_tool
 from ras_flow.errors import EditError
 from ras_flow.runs.databases.sqlite import PAGE_SIZE
+from ras_flow.runs.export import to_graphml, to_turtle
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.testing import ScriptedModel
 from tests.runs.stories import before, branch, events, told
@@ -167,6 +170,21 @@ async def test_a_run_that_was_cut_off_repeats_no_finished_call(kept: Any) -> Non
         prompt[-1]["content"] for part in ("planner", "resolver") for prompt in parts[part].prompts
     ]
     assert len(calls) == len(set(calls)) == 3
+
+
+async def test_exports_write_open_slots_as_variables(kept: Any) -> None:
+    runs, _ = kept
+    one = T2Context(**ROUNDS, max_hops=1)
+    await events(runs.start({"question": QUESTION}, one, run_id="short"))
+    document = await runs.document("short")
+    drawn = networkx.read_graphml(BytesIO(to_graphml(document).encode()))
+    nodes = drawn.nodes(data=True)
+    variables = {node["label"]: at for at, node in nodes if node.get("variable")}
+    assert set(variables) == {"?birth_a", "?birth_b"}
+    asked = {nodes[at]["label"] for at, to in drawn.edges() if to in variables.values()}
+    assert asked == {"Aino Laine", "Per Holm"}
+    assert 'rdfs:label "?birth_a"' in to_turtle(document)
+    assert branch(await runs.document("a"), 1)["open"] == []
 
 
 class ParentState(TypedDict):

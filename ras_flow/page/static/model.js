@@ -40,6 +40,7 @@
  * @property {Object<string, string[]>} stated_in
  * @property {string[]} warnings
  * @property {Object<string, unknown>} settings
+ * @property {[string, string, string][]} open
  * @property {{title: string, lines: string[]}[]} sections
  */
 /**

@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree
 
 from ras_flow.formats.escapes import escape_unseen
+from ras_flow.formats.normalize import name_key
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import found_by_hop, get_branch, graph_of
 from ras_flow.runs.why import source_of
@@ -20,7 +21,8 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
 
     Nodes are entities, with their first spelling as ``label``. Edges are triples, with the
     predicate as ``label``, the hops that found them, and ids, titles and sentences of the passages
-    that state them, one a line.
+    that state them, one a line. What the run did not find out is there as edges that are ``open``,
+    to nodes that are a ``variable``.
     """
     networkx = require("networkx", extra="export")
     way = get_branch(document, branch)
@@ -61,6 +63,15 @@ def to_graphml(document: RunDocument, branch: int | None = None) -> str:
                 sentences="\n".join(source["sentence"] for source in sources),
             ),
         )
+    for number, (subject, predicate, object) in enumerate(way["open"]):
+        ends = []
+        for end in (subject, object):
+            key = end if end.startswith("?") else name_key(end)
+            if key not in ids:
+                ids[key] = f"n{len(ids)}"
+                graph.add_node(ids[key], variable=key == end, **_xml(label=end, name=key))
+            ends.append(ids[key])
+        graph.add_edge(*ends, key=f"o{number}", open=True, **_xml(label=predicate))
     root = networkx.GraphMLWriter(graph=graph).xml
     truths = {key.get("id") for key in root.iter("key") if key.get("attr.type") == "boolean"}
     for data in root.iter("data"):
