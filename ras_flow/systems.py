@@ -8,7 +8,7 @@ in the environment variable ``RAS_FLOW_SYSTEMS``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -68,6 +68,8 @@ class System:
         open: What of a run's state is asked and not known: subjects, predicates and objects, with
             ``?name`` for a variable. Exports have it.
         sections: What of a run's state people are shown beside hops, triples and answer.
+        keeps: Its own channels that documents of its runs have.
+        asks: Asks for an answer to a state again, where not as RAS does.
     """
 
     name: str
@@ -81,6 +83,8 @@ class System:
     documents: bool = True
     open: Callable[[Any], Sequence[tuple[str, str, str]]] = lambda state: ()
     sections: Callable[[Any], Sequence[Section]] = lambda state: ()
+    keeps: tuple[str, ...] = ()
+    asks: Callable[[Any, PartsSource], Awaitable[str]] | None = None
 
     def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:
         """Return its graph's builder over the parts that settings name."""

@@ -25,7 +25,7 @@ from ras_flow.parts.protocols import Answerer, FactRetriever, KnowledgeSource, L
 from ras_flow.parts.source import PartsSource
 from ras_flow.reg import routing
 from ras_flow.reg.edits import EDIT_POINTS, OPERATIONS, after_search, before_search
-from ras_flow.reg.nodes.answer import answer
+from ras_flow.reg.nodes.answer import answer, ask_again
 from ras_flow.reg.nodes.link import link
 from ras_flow.reg.nodes.reorganise import reorganise
 from ras_flow.reg.nodes.retrieve import retrieve
@@ -150,6 +150,8 @@ SYSTEM = System(
     tells={"entities": tell_entities, "chains": tell_chains},
     documents=False,
     sections=sections,
+    keeps=("entities",),
+    asks=ask_again,
 )
 """ReG, as the registry has it."""
 

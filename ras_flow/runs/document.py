@@ -103,6 +103,7 @@ class Branch(TypedDict):
         settings: The fields of its Context that differ from the defaults.
         open: What is asked and not known, with ``?name`` for variables.
         sections: What its system adds to what people are shown.
+        own: Channels that its system alone has.
     """
 
     number: int
@@ -123,6 +124,7 @@ class Branch(TypedDict):
     settings: dict[str, Any]
     open: list[tuple[str, str, str]]
     sections: list[ShownSection]
+    own: dict[str, Any]
 
 
 class RunDocument(TypedDict):

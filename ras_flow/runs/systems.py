@@ -70,6 +70,12 @@ def open_of(name: str, state: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return list(known.open(state)) if known else []
 
 
+def own_of(name: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a system's documents have of its own channels."""
+    known = _known(name)
+    return {key: state[key] for key in known.keeps if key in state} if known else {}
+
+
 def stop_reasons() -> list[str]:
     """Return the stop reasons of all known systems."""
     return sorted({reason for name in system_names() for reason in find_system(name).stop_reasons})

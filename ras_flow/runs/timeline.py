@@ -16,7 +16,7 @@ from ras_flow.runs.branches import StoredBranch, find_branches
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, ShownSection, Status, Step
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.stored import stop_reason_of
-from ras_flow.runs.systems import info_of, open_of, sections_of
+from ras_flow.runs.systems import info_of, open_of, own_of, sections_of
 from ras_flow.runs.threads import Saved
 from ras_flow.state.evidence import find_evidence
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
@@ -207,6 +207,7 @@ def _branch(way: StoredBranch) -> Branch:
         settings=as_json(values.get("context") or {}),
         open=open_of(last.system, last.values),
         sections=_sections(last),
+        own=as_json(own_of(last.system, last.values)),
     )
 
 

@@ -13,12 +13,14 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.nodes.answer import ask
 from ras_flow.nodes.view import passages_read
 from ras_flow.parts.chosen import Parts
+from ras_flow.parts.source import PartsSource
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import address_of, get_branch, graph_of
 from ras_flow.runs.systems import context_type
 from ras_flow.state.channels import RasState
 from ras_flow.state.support import MAX_CITATIONS
+from ras_flow.systems import find_system
 
 
 class Without(TypedDict):
@@ -64,20 +66,22 @@ async def answers_without(
             "hops": way["hops"],
             "triples": graph,
             "passages": document["passages"],
+            **way["own"],
         },
     )
+    ask_again = find_system(document["system"]["name"]).asks or _answer
     expected = way["answer"]
     cited = [citation["triple"] for citation in way["citations"] if citation["triple"] in graph]
     for triple in (None, *cited[:limit]):
         kept = {id: fact for id, fact in graph.items() if id != triple}
-        answer = await _answer(cast(RasState, {**state, "triples": kept}), parts)
+        answer = await ask_again(cast(RasState, {**state, "triples": kept}), parts)
         changed = normalize_name(answer) != normalize_name(expected)
         yield Without(triple=triple, answer=answer, changed=changed)
         if triple is None:
             expected = answer
 
 
-async def _answer(state: RasState, parts: Parts) -> str:
+async def _answer(state: RasState, parts: PartsSource) -> str:
     context = parts.context(state)
     answerer = await parts.get_answerer(context)
     texts = passages_read(state, context, parts, answerer)

@@ -20,6 +20,7 @@ from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.export.rdf import to_turtle
 from ras_flow.runs.reading import get_branch
 from ras_flow.runs.why import explain
+from ras_flow.runs.without import answers_without
 from ras_flow.tool import as_tool
 from tests.graph.world import QUESTION, build, world
 from tests.page.server import serving
@@ -53,6 +54,9 @@ async def test_a_run_is_shown_explained_and_forked_by_its_own_graph(tmp_path: Pa
         told_next = await events(runs.fork("reg", merged["checkpoint"], [drop]))
         assert [event["type"] for event in told_next] == ["forked", "chains", "answer"]
         assert told_next[-1]["answers"] == ["2010 World Series", "2014 World Series"]
+        parts = own.parts
+        changed = [one async for one in answers_without(document, 1, parts=parts, limit=1)]
+        assert [one["changed"] for one in changed] == [False, True]
         assert "sameAs <http://small/2000>" in to_turtle(document)
         assert [run.system for run in await runs.recent()] == ["reg", "ras"]
 

@@ -151,6 +151,7 @@ class Story:
             settings=self.settings,
             open=[],
             sections=[],
+            own={},
         )
 
 

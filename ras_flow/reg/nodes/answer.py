@@ -50,6 +50,15 @@ async def answer(state: RegState, runtime: Runtime[Any], parts: PartsSource) -> 
     return {**ended, "usage": cost.usage(), **warned}
 
 
+async def ask_again(state: RegState, parts: PartsSource) -> str:
+    """Return what the answerer says to a state; nothing is kept."""
+    context: Any = parts.context(state)
+    found = await chains_of(state, context)
+    answerer = await parts.get_answerer(context)
+    said = await _ask(state, context, parts, answerer, found, Cost("answerer", "answer"), [])
+    return "; ".join(match_answers(said, found.names).answers)
+
+
 async def _ask(
     state: RegState,
     context: Any,
