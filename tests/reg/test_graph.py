@@ -172,3 +172,19 @@ async def test_an_answerer_of_ras_may_read_chains_in_place_of_triples() -> None:
     assert "Lou Seal ← [has mascot] ← Giants → [won] → the Cup" in asked
     assert asked.startswith("[SUBQ] ") and "S>" not in asked
     assert output["supported"]
+
+
+async def test_a_model_that_reads_a_hop_in_one_call_need_not_note_facts_of_a_graph() -> None:
+    model = ScriptedModel("[ANSWER] 2010 World Series [1]")
+    roles: Any = dict.fromkeys(("planner", "extractor", "answerer"), model)
+    built = build_graph(
+        **roles,
+        knowledge=SmallGraph(),
+        fact_retriever=Words(),
+        defaults=Context(kg_triples=4),
+    )
+    output = await built.compile().ainvoke({"question": ASKED})
+    assert output["answer"] == "2010 World Series" and len(model.prompts) == 1
+    assert "Lou Seal | mascot of team | San Francisco Giants" in model.prompts[0][-1]["content"]
+    assert len(output["triples"]) == 4 and output["supported"]
+    assert {citation["source"] for citation in output["citations"]} == {"small"}
