@@ -16,7 +16,7 @@ from examples import agent_tool, batch, parent_app, replay_and_fork, web_app
 from ras_flow import build_graph
 from ras_flow.errors import InputError
 from ras_flow.testing import ScriptedAnswerer
-from tests.graph.test_composition import calls
+from tests.graph.test_tool import calls
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
 from tests.servers import Answer, OpenAIServer
 

@@ -15,7 +15,8 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.events import Event
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import HashEncoder, ScriptedAnswerer, ScriptedPlanner
-from tests.graph.test_composition import ParentContext, calls, parent
+from tests.graph.test_composition import ParentContext, parent
+from tests.graph.test_tool import calls
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, build, read_birthplace, world
 from tests.servers.openai_server import OpenAIServer
 from tests.servers.scripted import Answer
