@@ -25,6 +25,7 @@ RESOLVE_TOKENS = 400
 STOP = ("\nQuestion:",)
 
 _TRAINED_READING = Reading(top_k=3)
+_TRAINED_TEXTS = 2
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ def is_trained(model: LanguageModel) -> bool:
 def reading_of(model: LanguageModel) -> Reading:
     """Return how much a model reads best as a resolver."""
     return _TRAINED_READING if is_trained(model) else Reading()
+
+
+def texts_of(model: LanguageModel, asked: int | None) -> int | None:
+    """Return how many of a round's passages a model reads as text; None for all."""
+    return _TRAINED_TEXTS if asked is None and is_trained(model) else asked
 
 
 async def decompose_question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -19,7 +20,7 @@ from ras_flow.t2rag.board import Board, spo_of, survey
 from ras_flow.t2rag.events import CluesEvent, FillsEvent, show_clues, show_fills
 from ras_flow.t2rag.formats.resolution import parse_resolution
 from ras_flow.t2rag.nodes.decompose import LONGEST_REPLY
-from ras_flow.t2rag.parts import ResolveRequest, resolve_round
+from ras_flow.t2rag.parts import ResolveRequest, resolve_round, texts_of
 from ras_flow.t2rag.reading import Seen, read_reply
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.t2rag.state import T2State, merge_clues, merge_fills
@@ -37,9 +38,9 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
     reply, problem, warnings = Reply("", calls=0), "", []
     if seen.asked and seen.passages:
         try:
-            reply = await resolve_round(
-                await parts.get_model("resolver", context), _request(state, seen)
-            )
+            model = await parts.get_model("resolver", context)
+            seen = replace(seen, texts=texts_of(model, context.read_passages))
+            reply = await resolve_round(model, _request(state, seen))
         except ModelUnavailableError as error:
             if not index:
                 raise
