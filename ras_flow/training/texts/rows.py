@@ -81,6 +81,7 @@ def _card(record: Mapping[str, Any]) -> str:
         f"# Adapter of {', '.join(record['instructions'])}\n\n"
         f"Trained from `{record['base']}` ({record['kind']}), with these instructions:\n\n"
         f"{asked}\n\n"
+        f"{f'Begun with {began}. ' if (began := trained['began']) else ''}"
         f"{trained['examples']} examples, {trained['steps']} steps of "
         f"{settings['optimizer']['batch_size']} × {settings['optimizer']['accumulation']}, loss on "
         f"the rows for watching it {trained['dev_loss']}. Rows by part, task and source:\n\n"
