@@ -14,8 +14,8 @@ from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.parts.chosen import Parts
 from ras_flow.reg.settings import RegContext
-from ras_flow.testing import HashEncoder
-from tests.reg.world import FACTS, Words
+from ras_flow.testing import HashEncoder, ListRetriever, ScriptedAnswerer, ScriptedPlanner
+from tests.reg.world import FACTS, SmallGraph, Words
 
 TITLES = [f"20{year} World Series" for year in (10, 12, 14)]
 WON = [[fact[0], fact[1], fact[2]] for fact in FACTS[:4]]
@@ -100,3 +100,23 @@ def test_the_shipped_two_by_two_can_be_read() -> None:
 
     config = read_config(Path("evaluation_configs/reg.toml"))
     assert {"reg", "reg_weak", "reg_list", "reg_weak_list"} <= {one.name for one in config.systems}
+
+
+async def test_ras_searches_a_graph_beside_its_documents(tmp_path: Path) -> None:
+    answerer = ScriptedAnswerer(
+        lambda request: next(t["object"] for link in request.chain for t in link.triples)
+    )
+    parts = Parts.of(
+        planner=ScriptedPlanner(["[SUBQ] x", "[SUFFICIENT]"]),
+        retriever=ListRetriever([]),
+        answerer=answerer,
+        encoder=HashEncoder(),
+        knowledge=SmallGraph(FACTS[:1]),
+        fact_retriever=Words(),
+    )
+    (tmp_path / "q.jsonl").write_text(json.dumps(ROWS[0]))
+    small = {"format": "kg", "path": "q.jsonl"}
+    tables = {"benchmarks": {"small": small}, "systems": {"ras_kg": {"extractor": "none"}}}
+    await evaluate(parse_config(tables, tmp_path), tmp_path / "out", parts=parts)
+    [row] = rows_of(tmp_path, "ras_kg").values()
+    assert not row.outcome.error and row.outcome.triples == 1, row.outcome
