@@ -13,7 +13,7 @@ from ras_flow.evaluation.systems.triple_driven import ChunkRetriever
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import TripleQuery
 from ras_flow.t2rag.settings import T2Context
-from ras_flow.testing import ListRetriever, ScriptedModel
+from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedModel
 from tests.t2rag.world import FACTS, QUESTION, TEXTS, read, world
 
 GOLD = [[subject, predicate, value] for (subject, predicate), value in FACTS.items()][:4]
@@ -30,7 +30,7 @@ async def asked(folder: Path, resolver: Any = read) -> dict[str, Row]:
     (folder / "q.jsonl").write_text(json.dumps(ROW))
     small = {"format": "jsonl", "path": "q.jsonl"}
     config = parse_config({"benchmarks": {"small": small}, "systems": SYSTEMS}, folder)
-    changes = {"resolver": ScriptedModel(resolver)}
+    changes = {"resolver": ScriptedModel(resolver), "extractor": MappingExtractor({})}
     parts = Parts.of(**world(**changes), defaults=T2Context())
     await evaluate(config, folder / "out", parts=parts)
     files = (folder / "out" / "predictions" / "small").glob("*.jsonl")
