@@ -53,6 +53,12 @@ class ResolveRequest:
             texts=self.texts,
         )
 
+    def brief(self) -> ResolveRequest:
+        """Leave out the propositions of passages that are written as text, which say the same."""
+        texts = len(self.passages) if self.texts is None else self.texts
+        kept = [fact for fact in self.propositions if not 0 < min(fact.numbers, default=0) <= texts]
+        return replace(self, propositions=kept)
+
 
 def is_trained(model: LanguageModel) -> bool:
     """Tell whether a model was trained for these roles: it needs no examples."""
@@ -87,8 +93,9 @@ async def resolve_round(model: LanguageModel, request: ResolveRequest) -> Reply:
     examples = [] if is_trained(model) else resolve.EXAMPLES
     told = resolve.TRAINED_INSTRUCTION if is_trained(model) else resolve.INSTRUCTION
     prefix = few_shot(told, examples)
+    asked = request if is_trained(model) else request.brief()
     # In a thread: a local model's first count of tokens loads its tokenizer.
-    text, lost = await asyncio.to_thread(_fit, request, model, prefix)
+    text, lost = await asyncio.to_thread(_fit, asked, model, prefix)
     return await _reply(model, ask(prefix, text), RESOLVE_TOKENS, lost)
 
 

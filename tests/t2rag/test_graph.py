@@ -68,6 +68,15 @@ async def test_what_a_round_does_not_tell_stays_open_and_its_passages_are_not_re
     assert dropped["stop_reason"] == "sufficient" and len(dropped["hops"]) == 1
 
 
+@pytest.mark.parametrize(("texts", "told"), [(None, 0), (1, 1), (0, 2)])
+async def test_a_chat_model_reads_a_passage_or_its_propositions(texts, told) -> None:
+    views: list[str] = []
+    resolver = ScriptedModel(lambda view: views.append(view) or "none")
+    await ask(world(resolver=resolver), read_passages=texts, max_hops=1)
+    assert sum(line.startswith("- ") for line in views[0].splitlines()) == told
+    assert sum(text in views[0] for text in TEXTS.values()) == 2 - told
+
+
 @pytest.mark.parametrize(
     ("claim", "reply", "verdicts", "calls_made"),
     [

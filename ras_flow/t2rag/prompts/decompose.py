@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 INSTRUCTION = """\
-You break a question into the facts that answer it, so that each can be looked up. Write one fact \
-a line and nothing else:
+Break the question into the facts that answer it, so that each can be looked up. Write one fact a \
+line and nothing else:
 subject | predicate | object
-Write an unknown as a name with a question mark in front, as ?director, and use the same name \
-wherever you mean the same thing. Where two things are compared, give each its own unknowns, as \
-?director_a and ?director_b. The last unknown is what the question asks for, or what has to be \
-compared.
-Start from the names in the question, in full and as it writes them. Keep predicates short, and \
-unknowns few. Never write what you know yourself in place of an unknown. What a yes-or-no question \
-claims is a line without an unknown, to be checked."""
+Write an unknown as a name with a question mark in front, as ?director, the same name wherever it \
+is the same thing. The last unknown is what the question asks for, or what has to be compared.
+Start from the question's names, in full. Keep predicates short, and unknowns few. Never write what \
+you know yourself. What a yes-or-no question claims is a line without an unknown, to be checked."""
 
 EXAMPLES: list[tuple[str, str]] = [
     (
@@ -22,20 +19,8 @@ EXAMPLES: list[tuple[str, str]] = [
         "?director_a | date of death | ?death_a\n"
         "?director_b | date of death | ?death_b",
     ),
-    (
-        "Question: How long is the river that flows through the town where Clara Novak was born?",
-        "Clara Novak | born in | ?town\n?river | flows through | ?town\n?river | length | ?length",
-    ),
-    (
-        "Question: Did the architect of Pier House also design Halden Station?",
-        "Pier House | architect | ?architect_a\nHalden Station | architect | ?architect_b",
-    ),
-    (
-        "Question: Was Per Holm born in Bergen?",
-        "Per Holm | born in | Bergen",
-    ),
 ]
-"""A comparison, a chain, two things that may be the same, and a plain claim."""
+"""A comparison of two chains."""
 
 AGAIN = "Your last reply could not be used: {problem} Reply again, with the lines alone."
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 INSTRUCTION = """\
-You look up facts in documents. You see numbered passages with the facts that were found in them, \
-what is known already, the question, and its open clues, whose unknowns begin with a question mark.
-For each unknown that the passages or their facts tell you, write one line: the clue, the unknown, \
-the value, and the numbers of the passages that state it:
+You look up facts in numbered passages, or in facts from them. Below you see what is known already, \
+the question, and its open clues, whose unknowns begin with a question mark.
+For each unknown that the passages tell you, write one line: the clue, the unknown, the value, and \
+the numbers of the passages that state it:
 c1 ?director = Aino Laine [2]
 A value is a name, date or number exactly as a passage writes it, in full, and nothing else. Where \
-passages disagree, or several things fit, write a line for each, the likeliest first. With an \
-unknown filled, go on to the clues that it completes, if these passages answer them too.
-A clue marked (true?) has no unknown: write "c2 = yes [1]" if a passage states it, "c2 = no [1]" \
-if a passage says otherwise.
-Leave out what the passages do not tell; never use what you know yourself. Only if the clues do \
-not lead to an answer, add a line subject | predicate | ?name. If there is nothing to write, \
-write: none"""
+several things fit, write a line for each, the likeliest first. With an unknown filled, go on to \
+the clues that it completes, if these passages answer them too.
+For a clue marked (true?) write "c2 = yes [1]" or "c2 = no [1]", if a passage tells.
+Leave out what the passages do not tell, even if you know it. Only if the clues do not lead to an \
+answer, add a line subject | predicate | ?name. If there is nothing to write, write: none"""
 
 EXAMPLES: list[tuple[str, str]] = [
     (
-        "1 [Northern Light] Northern Light is a film of 1990 by Aino Laine, shot by Eero Salo.\n"
-        "- Northern Light | directed by | Aino Laine\n"
+        "1 [Northern Light] Northern Light is a film of 1990 by Aino Laine.\n"
         "2 [Aino Laine] Aino Laine (4 May 1931 - 2 June 1999) was a Finnish director.\n"
-        "- Aino Laine | died on | 2 June 1999\n"
-        "3 [Salt Road] Salt Road is a novel by Eva Lund about three sisters.\n"
         "Question: Which film has the director who died first, Northern Light or Salt Road?\n"
         "c1: Northern Light | directed by | ?director_a\n"
         "c2: Salt Road | directed by | ?director_b\n"
@@ -31,15 +26,8 @@ EXAMPLES: list[tuple[str, str]] = [
         "c4: ?director_b | date of death | ?death_b",
         "c1 ?director_a = Aino Laine [1]\nc3 ?death_a = 2 June 1999 [2]",
     ),
-    (
-        "1 [Per Holm] Per Holm grew up in Bergen. He was born on a ship off Iceland.\n"
-        "- Per Holm | born on | ship off Iceland\n"
-        "Question: Was Per Holm born in Bergen?\n"
-        "c1: Per Holm | born in | Bergen (true?)",
-        "c1 = no [1]",
-    ),
 ]
-"""Two slots filled from two passages beside two that nothing tells; and a claim that is refuted."""
+"""Two slots filled from two passages beside two that nothing tells."""
 
 TRAINED_INSTRUCTION = "Fill the unknowns of the clues from the passages."
 """For a model that was trained with it: it knows the form, and needs no example."""
