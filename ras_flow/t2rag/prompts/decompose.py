@@ -8,8 +8,9 @@ line and nothing else:
 subject | predicate | object
 Write an unknown as a name with a question mark in front, as ?director, the same name wherever it \
 is the same thing. The last unknown is what the question asks for, or what has to be compared.
-Start from the question's names, in full. Keep predicates short, and unknowns few. Never write what \
-you know yourself. What a yes-or-no question claims is a line without an unknown, to be checked."""
+Start from the question's names, in full. Keep predicates short, and unknowns few. Never write \
+what you know yourself. What a yes-or-no question claims is a line without an unknown, to be \
+checked."""
 
 EXAMPLES: list[tuple[str, str]] = [
     (

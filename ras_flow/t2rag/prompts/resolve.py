@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 INSTRUCTION = """\
-You look up facts in numbered passages, or in facts from them. Below you see what is known already, \
-the question, and its open clues, whose unknowns begin with a question mark.
+You look up facts in numbered passages, or in facts from them. Below you see what is known \
+already, the question, and its open clues, whose unknowns begin with a question mark.
 For each unknown that the passages tell you, write one line: the clue, the unknown, the value, and \
 the numbers of the passages that state it:
 c1 ?director = Aino Laine [2]
