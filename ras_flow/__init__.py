@@ -1,4 +1,7 @@
-"""Retrieval-and-structuring (RAS) as a LangGraph state machine.
+"""RAS, T²RAG and ReG: question answering over grown graphs, as LangGraph state machines.
+
+``build_graph``, ``build_t2rag`` and ``build_reg`` build them; ``Context``, ``T2Context`` and
+``RegContext`` are their settings. ``as_tool`` and ``open_runs`` take any of the three.
 
 Importing this package loads no model library; names are loaded on first use.
 """
@@ -12,9 +15,13 @@ from ras_flow.support.lazy import load_on_use
 if TYPE_CHECKING:
     from ras_flow.errors import RasFlowError
     from ras_flow.graph import build_graph
+    from ras_flow.reg.graph import build_reg
+    from ras_flow.reg.settings import RegContext
     from ras_flow.runs import Runs, open_runs
     from ras_flow.settings.context import Context
     from ras_flow.state.channels import RasInput, RasOutput, RasState
+    from ras_flow.t2rag.graph import build_t2rag
+    from ras_flow.t2rag.settings import T2Context
     from ras_flow.tool import as_tool
 
 __version__ = "0.1.0"
@@ -25,9 +32,13 @@ _HOMES = {
     "RasInput": "state.channels",
     "RasOutput": "state.channels",
     "RasState": "state.channels",
+    "RegContext": "reg.settings",
     "Runs": "runs",
+    "T2Context": "t2rag.settings",
     "as_tool": "tool",
     "build_graph": "graph",
+    "build_reg": "reg.graph",
+    "build_t2rag": "t2rag.graph",
     "open_runs": "runs",
 }
 
@@ -37,9 +48,13 @@ __all__ = [
     "RasInput",
     "RasOutput",
     "RasState",
+    "RegContext",
     "Runs",
+    "T2Context",
     "as_tool",
     "build_graph",
+    "build_reg",
+    "build_t2rag",
     "open_runs",
 ]
 

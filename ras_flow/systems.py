@@ -63,7 +63,8 @@ class System:
         edit_points: By the node that comes next, "" at the end: which edits make sense there, and
             where the run goes on. A system without any can be replayed but not edited.
         operations: Its edits by ``op``.
-        tells: Its own progress events by type, as they are shown on a terminal.
+        tells: By type, how a terminal shows its own progress events, and shared ones that it shows
+            in another way; a section without lines shows nothing.
         documents: Whether it answers from documents: the page lets people choose these.
         open: What of a run's state is asked and not known: subjects, predicates and objects, with
             ``?name`` for a variable. Exports have it.

@@ -13,21 +13,30 @@ import typer
 from ras_flow.cli.documents import Skip
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.runs.options import Database
-from ras_flow.cli.settings import ANSWER, DOCUMENTS, MODELS, BaseUrl, Set, read_settings
+from ras_flow.cli.settings import (
+    ANSWER,
+    DOCUMENTS,
+    MODELS,
+    BaseUrl,
+    Set,
+    named_in,
+    read_settings,
+    refuse_foreign,
+)
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 from ras_flow.settings.tasks import TASKS
 from ras_flow.systems import DEFAULT, System, named_system
 
 NO_DOCUMENTS = (
-    "Name what to answer from: --docs FOLDER, --index INDEX (the demo corpus is --index demo), or "
-    "--kg GRAPH for a knowledge graph (--kg demo)."
+    "Name what to answer from: --docs FOLDER or --index INDEX; --index demo is the demo corpus."
 )
+NO_GRAPH = "Name a knowledge graph to answer from: --kg GRAPH; --kg demo is the demo graph."
 
 REG = "reg"
 """The system that answers from a knowledge graph alone."""
 
-Pause = StrEnum("Pause", ["before_retrieval", "after_merge", "before_answer"])
+Pause = StrEnum("Pause", ["after_link", "before_retrieval", "after_merge", "before_answer"])
 
 Model = Annotated[
     str | None,
@@ -223,6 +232,13 @@ def ask(
         values |= dict.fromkeys(known.context.model_roles, model)
     roles = {"planner": planner, "extractor": extractor, "answerer": answerer}
     values |= {role: name for role, name in roles.items() if name}
+    read_as_text = [f"--{name}" for name, path in (("docs", docs), ("given", given)) if path]
+    if read_as_text and not known.documents:
+        raise InputError(
+            f"{known.name} answers from a knowledge graph and reads no documents: leave out "
+            f"{' and '.join(read_as_text)}, or ask with --system {DEFAULT}, which reads both."
+        )
+    refuse_foreign([*values, *named_in(more)], known)
     values |= read_settings(more, known.context)
     asyncio.run(_ask(known, system, question, given, docs, values, skip, database, as_json))
 
@@ -277,8 +293,9 @@ async def _ask(
         "planner" in context.model_roles and context.planning == "iterative"
     )
     if searches and docs is None and {context.index, context.kg} == {None} and not on_server:
-        alone = " Or answer from --given alone, with --static." * (given is not None)
-        raise InputError(NO_DOCUMENTS + alone)
+        needed = [NO_DOCUMENTS] * known.documents + [NO_GRAPH] * ("kg" not in context.unread)
+        needed += ["Or answer from --given alone, with --static."] * (given is not None)
+        raise InputError(" ".join(needed))
     screen = Screen(quiet=as_json, tells=known.tells)
     if docs is not None:
         with progress_on(screen.console) as progress:

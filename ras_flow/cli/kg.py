@@ -12,7 +12,8 @@ import typer
 from ras_flow.cli.index import Encoder
 from ras_flow.cli.names import path_of
 from ras_flow.cli.output import AsJson, log, print_json
-from ras_flow.settings.context import DEFAULTS
+from ras_flow.cli.render import counted
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 
 if TYPE_CHECKING:
     from ras_flow.kg.source import GraphSource
@@ -21,10 +22,24 @@ app = typer.Typer(
     help="Build knowledge graphs from files of triples, and look into them.", no_args_is_help=True
 )
 
+
+
+def _graph_path(name: str) -> Path:
+    """Return where a graph is; ``demo`` is the demo's, unless a folder has that name."""
+    path = path_of(name)
+    if name != DEMO_INDEX or path.exists():
+        return path
+    from ras_flow.demo.kg import demo_kg
+
+    return asyncio.run(demo_kg())
+
+
 Graph = Annotated[
     Path,
     typer.Argument(
-        parser=path_of, metavar="KG", help="Folder of a graph, or a SPARQL engine's TOML file."
+        parser=_graph_path,
+        metavar="KG",
+        help="Folder of a graph, a SPARQL engine's TOML file, or demo.",
     ),
 ]
 Most = Annotated[int, typer.Option(min=1, help="How many to show.")]
@@ -86,7 +101,7 @@ def build(
         )
     )
     if faults.count:
-        log(f"left out: {faults.count} lines that cannot be read, such as {faults.first}")
+        log(f"left out: {counted(faults.count, 'line')} that cannot be read, such as {faults.first}")
     typer.echo(f"{kg}: {_size(graph.manifest.triples, len(graph), graph.manifest.relations)}")
 
 
@@ -209,4 +224,6 @@ def _show(rows: list[list[str]], between: str, most: int, as_json: bool) -> None
 
 
 def _size(triples: int, nodes: int, relations: int) -> str:
-    return f"{triples:,} triples, {nodes:,} nodes, {relations:,} relations"
+    return (
+        f"{counted(triples, 'triple')}, {counted(nodes, 'node')}, {counted(relations, 'relation')}"
+    )

@@ -50,7 +50,7 @@ def fact_text(triple: Any) -> str:
 
 def counted(number: int, thing: str, things: str = "") -> str:
     """Say how many: ``1 call``, ``2 calls``."""
-    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def cost_text(cost: Spent, clock: float | None = None) -> str:
@@ -94,6 +94,9 @@ class Screen:
     def show(self, event: Event) -> None:
         """Show one event."""
         self.stop()
+        if tell := self._tells.get(event["type"]):
+            show_section(self.console, tell(event))
+            return
         match event["type"]:
             case "start":
                 self._line("Question ", "bold", event["question"])
@@ -115,10 +118,8 @@ class Screen:
             case "graph":
                 self._grow(event)
                 self._wait("planning")
-            case "encoded" | "forked" | "review" | "answer":
-                pass  # The outcome, which is shown at the end, has the last two.
-            case "warning":
-                self._line("Warning  ", "bold yellow", event["message"])
+            case "encoded" | "forked" | "review" | "warning" | "answer":
+                pass  # The outcome, which is shown at the end, has the last three.
             case _:
                 self._unknown(event)
 
@@ -164,10 +165,7 @@ class Screen:
             self._line("    ", "", f"and {len(rest)} more, which `ras-flow runs show` lists")
 
     def _unknown(self, event: Mapping[str, Any]) -> None:
-        """Show an event as its system shows it, or else by its fields."""
-        if tell := self._tells.get(event["type"]):
-            show_section(self.console, tell(event))
-            return
+        """Show an event of a system that does not say how."""
         fields = {name: value for name, value in event.items() if name != "type"}
         said = ", ".join(f"{name}: {value}" for name, value in fields.items())
         self._line(f"{plain(event['type'].capitalize()):8} ", "bold", snippet(said))

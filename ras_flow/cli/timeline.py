@@ -45,7 +45,7 @@ class Timeline:
         self._answer()
         self._steps()
         if self._branch["status"] != "paused":
-            self._sections()
+            self._sections(told=True)
         self.outcome()
         self._others()
 
@@ -103,9 +103,13 @@ class Timeline:
             then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
             self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
 
-    def _sections(self) -> None:
+    def _sections(self, *, told: bool = False) -> None:
+        """Show what the system adds, but for what a step has ``told`` word for word."""
+        steps = [self._document["steps"][one] for one in self._branch["steps"] if told]
+        shown = [section for step in steps for section in step["sections"]]
         for section in self._branch["sections"]:
-            show_section(self._console, Section(**section))
+            if section not in shown:
+                show_section(self._console, Section(**section))
 
     def _others(self) -> None:
         if len(self._document["branches"]) == 1:
@@ -135,8 +139,9 @@ class Timeline:
                 fact = self._fact(self._document["triples"][id])
                 self._line(f"     {sign} ", (f"{id}  ", "dim"), (fact, style))
         for section in step["sections"]:
-            for text in section["lines"]:
-                self._line((f"     {section['title']}  ", "dim"), text)
+            label = f"     {plain(section['title'])}  "
+            for number, text in enumerate(section["lines"]):
+                self._line((" " * len(label) if number else label, "dim"), plain(text))
 
     def _plan(self, plan: Plan) -> None:
         problem = plan.get("problem") or plan.get("error")
@@ -170,6 +175,7 @@ class Timeline:
 
 
 _ASKED = {
+    "after_link": "before it searches: are these the question's entities?",
     "before_retrieval": "before it searches: is this the right subquery?",
     "after_merge": "after the merge: is the graph right?",
     "before_answer": "before it answers: is the graph complete?",

@@ -30,7 +30,7 @@ from ras_flow.reg.nodes.link import link
 from ras_flow.reg.nodes.reorganise import reorganise
 from ras_flow.reg.nodes.retrieve import retrieve
 from ras_flow.reg.settings import RegContext
-from ras_flow.reg.shown import sections, tell_chains, tell_entities
+from ras_flow.reg.shown import sections, tell_chains, tell_entities, tell_graph, tell_nothing
 from ras_flow.reg.state import RegOutput, RegState
 from ras_flow.state.stop_reasons import StopReason
 from ras_flow.systems import System
@@ -67,7 +67,7 @@ OWN: dict[str, Any] = {"entities": [], "answers": []}
 
 STOP_REASONS = {
     "retrieved": StopReason("the best facts were retrieved"),
-    "no_entity": StopReason("the graph has no entity that the question names", cut_short=True),
+    "no_entity": StopReason("the question names no entity of the graph", cut_short=True),
 }
 """Why a run of ReG answered."""
 
@@ -147,7 +147,13 @@ SYSTEM = System(
     stop_reasons=STOP_REASONS,
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
-    tells={"entities": tell_entities, "chains": tell_chains},
+    tells={
+        "entities": tell_entities,
+        "passages": tell_nothing,
+        "extracted": tell_nothing,
+        "graph": tell_graph,
+        "chains": tell_chains,
+    },
     documents=False,
     sections=sections,
     keeps=("entities",),

@@ -28,6 +28,12 @@ class RegContext(Context):
     """
 
     model_roles: ClassVar[tuple[str, ...]] = ("answerer",)
+    unread: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("index", "retriever", "top_k", "planner", "extractor", "extractor_output"),
+            *("loop", "reads", "planning", "max_hops", "pause_before_retrieval"),
+        }
+    )
 
     entities: Annotated[list[Name], BeforeValidator(_listed), Field(max_length=100)] = []
     kg_rounds: Annotated[Number, Field(le=10)] = 1

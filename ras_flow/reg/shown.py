@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ras_flow.events import GraphEvent
 from ras_flow.formats.chains import write_chain
 from ras_flow.formats.chains.writing import name
 from ras_flow.reg.events import ChainsEvent, EntitiesEvent
@@ -21,11 +22,21 @@ def tell_entities(event: EntitiesEvent) -> Section:
     return Section("Entities", _entities(event["entities"]) or ["none"])
 
 
+def tell_nothing(event: Any) -> Section:
+    """Leave out what the chains say."""
+    return Section("", [])
+
+
+def tell_graph(event: GraphEvent) -> Section:
+    """Say how much was found: the chains have it, and what is in none follows them."""
+    return Section("Facts", [f"{event['triples']:,}, about {event['entities']:,} entities"])
+
+
 def tell_chains(event: ChainsEvent) -> Section:
     """Show the best chains."""
-    return Section(
-        "Chains", _cut([line for group in event["groups"] for line in group]) or ["none"]
-    )
+    chains = _cut([line for group in event["groups"] for line in group])
+    rest = [f"and {len(event['rest']):,} facts in no chain"] if event["rest"] else []
+    return Section("Chains", [*chains, *rest] or ["none"])
 
 
 def sections(state: Mapping[str, Any]) -> Sequence[Section]:

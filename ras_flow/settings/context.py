@@ -145,6 +145,9 @@ class Context(Settings):
     bare_roles: ClassVar[tuple[str, ...]] = ()
     """Those of the roles above that the system's own nodes ask, by prompts of their own."""
 
+    unread: ClassVar[frozenset[str]] = frozenset()
+    """Settings that the system does not read, so that the command line can refuse them."""
+
     index: Name | None = None
     retriever: RetrieverKind = "hybrid"
     top_k: Number | None = None

@@ -24,7 +24,7 @@ class ShownClue(TypedDict):
 
 
 class CluesEvent(TypedDict):
-    """Where the clues stand before a round, or at the end."""
+    """Where the clues stand: after the decomposition, and after each round that changes that."""
 
     type: Literal["clues"]
     hop: int

@@ -37,7 +37,14 @@ from ras_flow.t2rag.nodes.decompose import decompose
 from ras_flow.t2rag.nodes.resolve import resolve
 from ras_flow.t2rag.nodes.retrieve import open_triples, retrieve
 from ras_flow.t2rag.settings import T2Context
-from ras_flow.t2rag.shown import open_clues, sections, tell_clues, tell_fills, tell_propositions
+from ras_flow.t2rag.shown import (
+    open_clues,
+    sections,
+    tell_clues,
+    tell_fills,
+    tell_plan,
+    tell_propositions,
+)
 from ras_flow.t2rag.state import T2Output, T2State
 from ras_flow.t2rag.view import answerer_reads, supporting
 
@@ -166,7 +173,12 @@ SYSTEM = System(
     stop_reasons=STOP_REASONS,
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
-    tells={"clues": tell_clues, "propositions": tell_propositions, "fills": tell_fills},
+    tells={
+        "plan": tell_plan,
+        "clues": tell_clues,
+        "propositions": tell_propositions,
+        "fills": tell_fills,
+    },
     open=open_clues,
     sections=sections,
 )

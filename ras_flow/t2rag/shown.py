@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ras_flow.events import PlanEvent
 from ras_flow.formats.triples import Spo
 from ras_flow.state.evidence import Reader
 from ras_flow.state.schema import Passage, Triple, name_passages
@@ -25,10 +26,21 @@ from ras_flow.t2rag.settings import T2Context
 PROPOSITIONS = 12
 """Propositions of a round that are shown."""
 
+PLAN = 300
+"""Characters of an unusable decomposition that are shown."""
+
+
+def tell_plan(event: PlanEvent) -> Section:
+    """Show a decomposition that cannot be used; the clues are shown from a usable one."""
+    if event["label"] is not None:
+        return Section("", [])
+    wrote = " / ".join(event["raw"].split("\n"))[:PLAN]
+    return Section("Plan", [f"not usable: {event.get('problem', '')}", f"it was: {wrote}"])
+
 
 def tell_clues(event: CluesEvent) -> Section:
     """Show where the clues stand."""
-    return Section("Clues", list(map(_clue, event["clues"])))
+    return Section("Clues", list(map(_standing, event["clues"])))
 
 
 def tell_propositions(event: PropositionsEvent) -> Section:
@@ -42,8 +54,9 @@ def tell_fills(event: FillsEvent) -> Section:
     """Show what a round filled."""
     judged = [f"a claim is {one['verdict']}" for one in event["verdicts"].values()]
     filled = [_fill(one, "") for one in event["fills"]]
-    left = f"{event['open']} open" if event["open"] else "nothing is open"
-    return Section("Filled", [*filled, *judged, left])
+    count = event["open"]
+    left = f"{count} {'clue' if count == 1 else 'clues'} left" if count else "every clue resolved"
+    return Section("Filled", [*(filled + judged or ["nothing"]), left])
 
 
 def _kept(state: Mapping[str, Any]) -> tuple[dict[str, Any], Board]:
@@ -89,9 +102,13 @@ def sections(state: Mapping[str, Any]) -> Sequence[Section]:
 
 
 def _clue(clue: ShownClue) -> str:
+    return f"{_standing(clue)}  ({clue['id']})"
+
+
+def _standing(clue: ShownClue) -> str:
     said = f" → {clue['says']}" if clue["says"] != clue["clue"] else ""
     found = f" in round {clue['round'] + 1}" if clue["round"] is not None else ""
-    return f"{clue['status']}{found}: {clue['clue']}{said}  ({clue['id']})"
+    return f"{clue['status']}{found}: {clue['clue']}{said}"
 
 
 def _fill(fill: ShownFill, sentence: str) -> str:

@@ -26,6 +26,9 @@ async def link(state: RegState, runtime: Runtime[Any], parts: PartsSource) -> di
         [found] = await one_each(1, list, knowledge.link([state["question"]]), knowledge)
     entities = scrub_all(found)
     runtime.stream_writer(EntitiesEvent(type="entities", kg=knowledge.identity, entities=entities))
-    nothing = "The knowledge graph has no entity that the question names: name some in `entities`."
+    nothing = (
+        "The question names no entity of the knowledge graph: name some in the setting `entities` "
+        "(--entity NAME)."
+    )
     warned = {} if entities else warn(runtime, nothing)
     return {"entities": entities, "usage": cost.usage(), **warned}

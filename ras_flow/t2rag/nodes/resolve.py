@@ -68,7 +68,8 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
             open=len(board.open),
         )
     )
-    runtime.stream_writer(CluesEvent(type="clues", hop=index + 1, clues=show_clues(board)))
+    if (clues := show_clues(board)) != show_clues(seen.board):
+        runtime.stream_writer(CluesEvent(type="clues", hop=index + 1, clues=clues))
     warnings += loss_of("resolver", reply)
     warnings += [
         f"No passage of round {index + 1} states {one['value']!r}, which the resolver filled in "
