@@ -94,6 +94,7 @@ class Generation:
     """
 
     what: ClassVar[str] = "index"
+    command: ClassVar[str] = "ras-flow index build"
     format: ClassVar[int | str] = FORMAT
 
     generation: str
@@ -168,7 +169,8 @@ def read_generation(
         content = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise IndexMissingError(
-            f"Found no {kind.what} at {folder}: build one there, or check the path."
+            f"Found no {kind.what} at {folder}: check the path, or build one there with "
+            f"`{kind.command}`."
         ) from error
     except NotADirectoryError as error:
         raise IndexMissingError(

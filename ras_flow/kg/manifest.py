@@ -52,6 +52,7 @@ class KgManifest(Generation):
     """
 
     what = "knowledge graph"
+    command = "ras-flow kg build"
     format = "kg 1"
 
     nodes: int

@@ -91,7 +91,11 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with opened(path, "rb") as file:
             yield cast("IO[bytes]", file)
     except (OSError, EOFError, zlib.error) as error:
-        raise DocumentError(f"{path} cannot be read ({error}).") from error
+        raise DocumentError(f"{path} cannot be read ({_why(error)}).") from error
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _lines(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
