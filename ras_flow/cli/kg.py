@@ -23,7 +23,6 @@ app = typer.Typer(
 )
 
 
-
 def _graph_path(name: str) -> Path:
     """Return where a graph is; ``demo`` is the demo's, unless a folder has that name."""
     path = path_of(name)
@@ -101,7 +100,9 @@ def build(
         )
     )
     if faults.count:
-        log(f"left out: {counted(faults.count, 'line')} that cannot be read, such as {faults.first}")
+        log(
+            f"left out: {counted(faults.count, 'line')} that cannot be read, such as {faults.first}"
+        )
     typer.echo(f"{kg}: {_size(graph.manifest.triples, len(graph), graph.manifest.relations)}")
 
 
