@@ -32,9 +32,9 @@ from ras_flow.reg.settings import RegContext
 from ras_flow.reg.state import RegState
 from ras_flow.settings.context import NO_EXTRACTOR, Context
 from ras_flow.state.channels import RasInput, RasState
+from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.systems import DEFAULT
-from ras_flow.t2rag.board import spo_of
 
 _NO_MATTER = frozenset(
     {"index", "kg", "base_url", "model_timeout", "max_retries", "max_concurrency"}

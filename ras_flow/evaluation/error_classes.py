@@ -17,6 +17,7 @@ from ras_flow.evaluation.metrics.retrieval import is_found
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.formats.normalize import has_any_name, has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo
+from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Triple
 
 ErrorKind = Literal[
@@ -221,7 +222,7 @@ def _given_graphs(question: Question, evidence: Evidence) -> ErrorFinding:
 
 def _not_held(facts: Sequence[Spo], triples: Mapping[str, Triple]) -> str:
     """Return the facts that triples do not hold, written out."""
-    spo = [(one["subject"], one["predicate"], one["object"]) for one in triples.values()]
+    spo = list(map(spo_of, triples.values()))
     return "; ".join(" | ".join(fact) for fact in facts if not holds(spo, fact))
 
 

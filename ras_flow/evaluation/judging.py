@@ -19,8 +19,8 @@ from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
 from ras_flow.settings.context import NO_EXTRACTOR
+from ras_flow.state.kg import spo_of
 from ras_flow.state.support import judge as judge_support
-from ras_flow.t2rag.board import spo_of
 from ras_flow.t2rag.settings import T2Context
 
 JUDGING = 10

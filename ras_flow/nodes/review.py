@@ -33,7 +33,7 @@ class Review:
         point: Where on a run's way it is; ``pause_{point}`` is the setting that asks for it.
         before: The node that it comes before, whatever leads there.
         after: The node that it comes after.
-        allowed: Which edits can be made there.
+        allowed: Which edits can be made there; by default all that the system has for the node.
         then: Where the run goes on.
         readers: The roles that ``then`` wants to know of whether their models take soft tokens.
         shows: What the person is shown beside graph and passages, by the name of a
@@ -44,8 +44,8 @@ class Review:
     point: str
     before: str = ""
     after: str = ""
-    allowed: Callable[[Any, Context], list[str]]
     then: Decide
+    allowed: Callable[[Any, Context], list[str]] | None = None
     readers: Readers | None = None
     shows: Callable[[Any, Any], dict[str, Any]] | None = None
 
@@ -65,7 +65,7 @@ async def review(
     mapping, ``{id: {}}``, it approves too.
     """
     context = parts.context(state, runtime)
-    request = _request(state, context, of)
+    request = _request(state, context, of, system)
     while True:
         # LangGraph runs this node again from its start for each answer, and gives the earlier ones
         # again in their order. So nothing here may have an effect before the last.
@@ -84,7 +84,8 @@ async def review(
     return {**edited.values, "encodes": encodes}
 
 
-def _request(state: Any, context: Context, of: Review) -> ReviewEvent:
+def _request(state: Any, context: Context, of: Review, system: System) -> ReviewEvent:
+    allowed = list(system.edit_points[of.node].allowed)
     hops, merged = state["hops"], of.point == "after_merge"
     subquery = hops[-1]["subquery"] if merged else ""
     if of.point == "before_retrieval":
@@ -97,7 +98,7 @@ def _request(state: Any, context: Context, of: Review) -> ReviewEvent:
         subquery=subquery,
         triples=state["triples"],
         passages=list(state["passages"]),
-        allowed=of.allowed(state, context),
+        allowed=of.allowed(state, context) if of.allowed else allowed,
     )
     return cast(ReviewEvent, {**request, **of.shows(state, context)}) if of.shows else request
 

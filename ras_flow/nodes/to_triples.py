@@ -17,7 +17,7 @@ from ras_flow.state.kg import last_hop, read_in
 from ras_flow.state.schema import Extracted, Passage
 from ras_flow.state.usage import Cost
 from ras_flow.triples.cache import TripleCache
-from ras_flow.triples.extraction import Made, extract
+from ras_flow.triples.extraction import Made, as_extracted, extract
 
 
 async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
@@ -48,11 +48,7 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
     dropped = Counter(unreadable=sum(len(one.dropped) for one in made.fresh.values()))
     for kept in made.refined.values():
         dropped.update(kept.left_out)
-    extracted = [
-        Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
-        for id, kept in made.refined.items()
-    ]
-    extracted += stated
+    extracted = [*as_extracted(made.refined), *stated]
     runtime.stream_writer(
         ExtractedEvent(
             type="extracted",

@@ -214,6 +214,18 @@ class Reply:
     truncated: bool = False
     cached_tokens: int = 0
 
+    @classmethod
+    def of(cls, made: Generation, lost_triples: int = 0) -> Reply:
+        """Take what a language model wrote."""
+        return cls(
+            made.text,
+            made.input_tokens,
+            made.output_tokens,
+            lost_triples,
+            truncated=made.truncated,
+            cached_tokens=made.cached_tokens,
+        )
+
 
 @dataclass(frozen=True)
 class Extraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -48,13 +48,3 @@ EDIT_POINTS = {
 
 OPERATIONS = {**SHARED, "entities": Operation(SetEntities, set_entities)}
 """ReG's edits by ``op``."""
-
-
-def before_search(state: Any, settings: Any) -> list[str]:
-    """Return the edits that can be made before the search."""
-    return list(_BEFORE)
-
-
-def after_search(state: Any, settings: Any) -> list[str]:
-    """Return the edits that can be made once facts are found."""
-    return list(_GRAPH)

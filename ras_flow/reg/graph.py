@@ -24,7 +24,7 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Answerer, FactRetriever, KnowledgeSource, LanguageModel
 from ras_flow.parts.source import PartsSource
 from ras_flow.reg import routing
-from ras_flow.reg.edits import EDIT_POINTS, OPERATIONS, after_search, before_search
+from ras_flow.reg.edits import EDIT_POINTS, OPERATIONS
 from ras_flow.reg.nodes.answer import answer, ask_again
 from ras_flow.reg.nodes.link import link
 from ras_flow.reg.nodes.reorganise import reorganise
@@ -40,21 +40,18 @@ REVIEWS = (
         node="review_entities",
         point="after_link",
         after="link",
-        allowed=before_search,
         then=routing.after_review_entities,
     ),
     Review(
         node="review_graph",
         point="after_merge",
         after="merge_graph",
-        allowed=after_search,
         then=routing.after_merge,
     ),
     Review(
         node="review_answer",
         point="before_answer",
         before="answer",
-        allowed=after_search,
         then=routing.after_reorganise,
     ),
 )

@@ -12,7 +12,7 @@ import regex
 from ras_flow.formats.normalize import name_words, normalize_name
 from ras_flow.formats.rows import empty_cells
 from ras_flow.formats.sentences import Span, sentence_spans
-from ras_flow.state.kg import QueryKG
+from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, is_proper, words_in
 from ras_flow.state.schema import Citation, Passage, Triple
 
@@ -69,8 +69,7 @@ class Reader:
 
     def stating(self, triple: Triple) -> dict[str, int]:
         """Return, for each passage of a triple that states it, the position of the sentence."""
-        parts = (triple["subject"], triple["predicate"], triple["object"])
-        words = {word for part in parts for word in name_words(part)}
+        words = {word for part in spo_of(triple) for word in name_words(part)}
         found = {
             passage: self.sentences(passage).best(words)
             for passage in triple["passages"]
@@ -235,7 +234,7 @@ class Evidence:
 
     def _fact(self, id: str, entities: set[str]) -> Unit:
         triple = self._facts.triples[id]
-        parts = (triple["subject"], triple["predicate"], triple["object"])
+        parts = spo_of(triple)
         said = {word for part in parts for word in words_in(part)}
         words = set(said)
         for passage, at in self._reader.stating(triple).items():

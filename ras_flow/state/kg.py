@@ -13,9 +13,9 @@ from types import MappingProxyType
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import name_key
-from ras_flow.formats.triples import clean_field
+from ras_flow.formats.triples import Spo, clean_field
 from ras_flow.state.checks import checker, keyed
-from ras_flow.state.schema import Extracted, Hop, Passage, Triple
+from ras_flow.state.schema import Extracted, Hop, Passage, Stated, Triple
 
 _check = checker(Triple)
 
@@ -25,6 +25,17 @@ def triple_id(subject: str, predicate: str, object: str) -> str:
     """Return the key of a triple: 12 hex digits of a SHA-256 of its parts' name keys."""
     key = "\0".join(map(name_key, (subject, predicate, object)))
     return sha256(key.encode()).hexdigest()[:12]
+
+
+def spo_of(stated: Stated) -> Spo:
+    """Return the fields of a triple, or of what has the same fields."""
+    return stated["subject"], stated["predicate"], stated["object"]
+
+
+def triple_of(spo: Spo, passages: Sequence[str]) -> Triple:
+    """Return a triple that passages state."""
+    subject, predicate, object = spo
+    return Triple(subject=subject, predicate=predicate, object=object, passages=list(passages))
 
 
 def as_spo(parts: Sequence[str]) -> tuple[str, str, str]:
@@ -45,12 +56,7 @@ def to_new_triples(
             subject, predicate, object = map(clean_field, as_spo(parts))
             if not all(map(name_key, (subject, predicate, object))):
                 continue
-            triple = Triple(
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                passages=[passage["passage"]],
-            )
+            triple = triple_of((subject, predicate, object), [passage["passage"]])
             page = passages.get(passage["passage"])
             if page and "ids" in page:
                 triple["ids"] = [page["ids"].get(name, "") for name in (subject, predicate, object)]

@@ -83,8 +83,13 @@ def by_index(
     return merge
 
 
-def by_key(record: type) -> Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]:
-    """Return the reducer of records by key: later ones win, None removes a key."""
+def by_key(
+    record: type, unite: Callable[[Any, Any], Any] = lambda known, new: new
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]:
+    """Return the reducer of records by key: None removes a key.
+
+    ``unite`` makes one of a known record and a new one; by default the new one wins.
+    """
     check = checker(record)
 
     def merge(items: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,7 +98,8 @@ def by_key(record: type) -> Callable[[Mapping[str, Any], Mapping[str, Any]], dic
             if item is None:
                 merged.pop(key, None)
             else:
-                merged[key] = check(item)
+                new = check(item)
+                merged[key] = unite(merged[key], new) if key in merged else new
         return merged
 
     return merge

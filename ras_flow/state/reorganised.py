@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ras_flow.formats.chains import Reorganised, reorganise
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.kg.names import NAMELESS, is_nameless
-from ras_flow.state.kg import QueryKG
+from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, content_words, longest
 from ras_flow.state.schema import Hop, Triple
 
@@ -55,7 +55,7 @@ def reorganise_found(
     wanted = content_words(" ".join([question, *(hop["subquery"] for hop in hops)])).keys()
     scores = []
     for triple in triples.values():
-        words = content_words(" ".join((triple["subject"], triple["predicate"], triple["object"])))
+        words = content_words(" ".join(spo_of(triple)))
         scores.append(len(wanted & words.keys()) / (len(words) or 1))
     graph = QueryKG.from_triples(triples)
     named = longest(Names(graph.entities.values()).within(question))

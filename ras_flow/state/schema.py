@@ -147,6 +147,14 @@ class Usage(TypedDict):
     cached_tokens: NotRequired[int]
 
 
+class Stated(TypedDict):
+    """What says something of something."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
 class Extracted(TypedDict):
     """The triples of one passage on their way from ``to_triples`` to ``merge_graph``."""
 

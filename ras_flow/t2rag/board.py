@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ras_flow.formats.normalize import name_key
-from ras_flow.formats.triples import Spo
-from ras_flow.state.schema import Triple
+from ras_flow.state.kg import spo_of
 from ras_flow.t2rag.clues import Form, bind, chosen_fills, clue_id
-from ras_flow.t2rag.records import Clue, Fill
+from ras_flow.t2rag.records import Clue, Fill, Fills, Round, Verdict
 from ras_flow.t2rag.settings import T2Context
 
 Status = Literal[
@@ -47,6 +46,10 @@ class Board:
     chosen: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
 
+    def holds(self, fill: Fill) -> bool:
+        """Tell whether a fill was found under values that are the chosen ones."""
+        return self.chosen.items() >= fill["given"].items()
+
     @property
     def open(self) -> list[Standing]:
         """What is not known yet."""
@@ -65,17 +68,13 @@ class Board:
         ]
 
 
-def spo_of(clue: Clue | Triple) -> Spo:
-    """Return the fields of a clue or a triple."""
-    return clue["subject"], clue["predicate"], clue["object"]
-
-
-def survey(state: Any, settings: T2Context) -> Board:
-    """Work out where each clue stands."""
-    fills: Mapping[str, Fill] = state["fills"]
-    chosen = chosen_fills(fills, state["choices"])
+def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
+    """Work out where each clue stands, at whatever step."""
+    fills: Fills = state.get("fills") or {}
+    verdicts: Mapping[str, Verdict] = state.get("verdicts") or {}
+    chosen = chosen_fills(fills, state.get("choices") or {})
     values = {slot: fills[id]["value"] for slot, id in chosen.items()}
-    given_up = _searched(state) if settings.unresolved == "drop" else set()
+    given_up = _searched(state.get("rounds") or ()) if settings.unresolved == "drop" else set()
     witnesses: dict[str, list[Fill]] = {}
     for fill in fills.values():
         best = chosen.get(fill["slot"])
@@ -84,13 +83,13 @@ def survey(state: Any, settings: T2Context) -> Board:
             for clue_of in fill["clues"]:
                 witnesses.setdefault(clue_of, []).append(fill)
     standings = []
-    for id, clue in state["clues"].items():
+    for id, clue in (state.get("clues") or {}).items():
         form = bind(spo_of(clue), values)
         status: Status = form.kind
         passages = [passage for fill in witnesses.get(id, ()) for passage in fill["passages"]]
         found = max((fill["round"] for fill in witnesses.get(id, ())), default=None)
         if status == "resolved" and id not in witnesses:
-            if verdict := state["verdicts"].get(clue_id(form.spo)):
+            if verdict := verdicts.get(clue_id(form.spo)):
                 status, found, passages = verdict["verdict"], verdict["round"], verdict["passages"]
             elif settings.claims == "check":
                 status = "unchecked"
@@ -100,11 +99,11 @@ def survey(state: Any, settings: T2Context) -> Board:
     return Board(standings, chosen, values)
 
 
-def _searched(state: Any) -> set[tuple[str, str]]:
+def _searched(rounds: Sequence[Round]) -> set[tuple[str, str]]:
     """Return what was searched for in rounds that are over."""
     return {
         pair
-        for made in state["rounds"]
+        for made in rounds
         if "reply" in made
         for pair in zip(made["clues"], made["queries"], strict=False)
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
@@ -11,13 +10,13 @@ from ras_flow.edits.draft import Draft, EditPoint, Operation
 from ras_flow.edits.graph import GRAPH_EDITS, SHARED, drop_passage
 from ras_flow.edits.records import JSON, DropPassage, Text
 from ras_flow.formats.normalize import name_key
-from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
-from ras_flow.settings.context import Context
-from ras_flow.t2rag.board import spo_of, survey
+from ras_flow.formats.triples import MAX_FIELD, clean_field
+from ras_flow.state.kg import spo_of
+from ras_flow.t2rag.board import survey
 from ras_flow.t2rag.clues import bind, clue_id, fill_id, is_value, named, slots_of, tidied
 from ras_flow.t2rag.events import show_clues, show_fills
 from ras_flow.t2rag.formats.decomposition import MOST_CLUES
-from ras_flow.t2rag.records import Clue, Fill
+from ras_flow.t2rag.records import Clue, Fill, clue_of
 
 
 @JSON
@@ -126,7 +125,10 @@ def add_clue(draft: Draft, edit: AddClue) -> None:
         draft.refuse("the run has this clue already.")
     if len(clues) >= 2 * MOST_CLUES:
         draft.refuse(f"the run has {len(clues)} clues, the most that it takes: drop one first.")
-    draft.replaced["clues"] = {**clues, clue_id(spo): _clue(spo, len(draft.state["rounds"]))}
+    draft.replaced["clues"] = {
+        **clues,
+        clue_id(spo): clue_of(spo, "person", len(draft.state["rounds"])),
+    }
 
 
 def drop_clue(draft: Draft, edit: DropClue) -> None:
@@ -166,11 +168,6 @@ def shown_next(state: Any, settings: Any) -> dict[str, Any]:
     return {**shown_clues(state, settings), "subquery": "\n".join(queries or [state["question"]])}
 
 
-def edits_at(node: str) -> Callable[[Any, Context], list[str]]:
-    """Return which edits can be made before a node."""
-    return lambda state, settings: list(EDIT_POINTS[node].allowed)
-
-
 def _slot(draft: Draft, written: str) -> str:
     """Return a slot of the run by what a person wrote, with "?" or without."""
     slot = f"?{written.strip().lstrip('?').casefold()}"
@@ -193,10 +190,6 @@ def _without(draft: Draft, part: Literal["clues", "passages"], gone: str) -> dic
             less: dict[str, Any] = {**fill, part: left}
             kept[id] = cast(Fill, less)
     return kept
-
-
-def _clue(spo: Spo, round: int) -> Clue:
-    return Clue(subject=spo[0], predicate=spo[1], object=spo[2], origin="person", round=round)
 
 
 OPERATIONS = {

@@ -8,8 +8,8 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from ras_flow.parts.records import ScoredTriple
-from ras_flow.state.kg import triple_id
-from ras_flow.t2rag.board import Board, Status, spo_of
+from ras_flow.state.kg import spo_of, triple_id
+from ras_flow.t2rag.board import Board, Status
 from ras_flow.t2rag.records import Fill, Verdict
 
 
@@ -90,7 +90,7 @@ def show_fills(fills: Mapping[str, Fill], board: Board) -> list[ShownFill]:
             **fill,
             id=id,
             chosen=board.chosen.get(fill["slot"]) == id,
-            holds=board.chosen.items() >= fill["given"].items(),
+            holds=board.holds(fill),
         )
         for id, fill in fills.items()
     ]

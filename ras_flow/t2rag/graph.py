@@ -32,7 +32,7 @@ from ras_flow.parts.source import PartsSource
 from ras_flow.state.stop_reasons import StopReason
 from ras_flow.systems import System
 from ras_flow.t2rag import routing
-from ras_flow.t2rag.edits import EDIT_POINTS, OPERATIONS, edits_at, shown_clues, shown_next
+from ras_flow.t2rag.edits import EDIT_POINTS, OPERATIONS, shown_clues, shown_next
 from ras_flow.t2rag.nodes.decompose import decompose
 from ras_flow.t2rag.nodes.resolve import resolve
 from ras_flow.t2rag.nodes.retrieve import open_triples, retrieve
@@ -53,7 +53,6 @@ REVIEWS = (
         node="review_plan",
         point="before_retrieval",
         before="retrieve",
-        allowed=edits_at("retrieve"),
         then=routing.after_resolve,
         shows=shown_next,
     ),
@@ -61,7 +60,6 @@ REVIEWS = (
         node="review_graph",
         point="after_merge",
         after="resolve",
-        allowed=edits_at("review_graph"),
         then=routing.after_resolve,
         shows=shown_clues,
     ),
@@ -69,7 +67,6 @@ REVIEWS = (
         node="review_answer",
         point="before_answer",
         before="answer",
-        allowed=edits_at("answer"),
         then=routing.after_resolve,
         shows=shown_clues,
     ),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ras_flow.errors import InputError
 from ras_flow.formats.history import shorten
-from ras_flow.formats.hop_reply import Fact
-from ras_flow.formats.triples import Spo
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
-from ras_flow.parts.records import Generation, Message, Reading, Reply
+from ras_flow.parts.records import Message, Reading, Reply
 from ras_flow.state.schema import Passage
-from ras_flow.t2rag.formats.resolution import resolve_view
+from ras_flow.t2rag.formats.resolution import ResolveRequest, resolve_view
 from ras_flow.t2rag.prompts import decompose, resolve
 
 TASKS = ("decompose", "resolve")
@@ -26,38 +24,6 @@ STOP = ("\nQuestion:",)
 
 _TRAINED_READING = Reading(top_k=3)
 _TRAINED_TEXTS = 2
-
-
-@dataclass(frozen=True)
-class ResolveRequest:
-    """What a resolver is asked: the arguments of ``resolve_view``.
-
-    ``texts`` is how many of the passages it reads as text; None for all.
-    """
-
-    question: str
-    clues: Sequence[Spo]
-    passages: Sequence[Passage]
-    propositions: Sequence[Fact]
-    resolved: Sequence[Spo] = ()
-    texts: int | None = None
-
-    def view(self) -> str:
-        """Write it."""
-        return resolve_view(
-            self.question,
-            self.clues,
-            self.passages,
-            self.propositions,
-            self.resolved,
-            texts=self.texts,
-        )
-
-    def brief(self) -> ResolveRequest:
-        """Leave out the propositions of passages that are written as text, which say the same."""
-        texts = len(self.passages) if self.texts is None else self.texts
-        kept = [fact for fact in self.propositions if not 0 < min(fact.numbers, default=0) <= texts]
-        return replace(self, propositions=kept)
 
 
 def is_trained(model: LanguageModel) -> bool:
@@ -102,16 +68,8 @@ async def resolve_round(model: LanguageModel, request: ResolveRequest) -> Reply:
 async def _reply(
     model: LanguageModel, prompt: Sequence[Message], limit: int, lost: int = 0
 ) -> Reply:
-    made: Generation
     [made] = await model.generate([prompt], max_new_tokens=limit, stop=STOP)
-    return Reply(
-        made.text,
-        made.input_tokens,
-        made.output_tokens,
-        lost,
-        truncated=made.truncated,
-        cached_tokens=made.cached_tokens,
-    )
+    return Reply.of(made, lost)
 
 
 def _fit(
@@ -119,11 +77,11 @@ def _fit(
 ) -> tuple[str, int]:
     """Write a request that fits the model's window; return it and how much was cut."""
     most = room(model, prefix)
-    text = request.view()
+    text = resolve_view(request)
     for smaller, lost in _smaller(request, most, model.count_tokens):
         if model.count_tokens(text) <= most:
             return text, 0
-        text = smaller.view()
+        text = resolve_view(smaller)
         if model.count_tokens(text) <= most:
             return text, lost
     if model.count_tokens(text) <= most:

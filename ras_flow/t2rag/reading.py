@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from ras_flow.formats.hop_reply import Fact
 from ras_flow.formats.normalize import has_name
 from ras_flow.formats.stated import is_stated
+from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Triple
-from ras_flow.t2rag.board import Board, Standing, spo_of
+from ras_flow.t2rag.board import Board, Standing
 from ras_flow.t2rag.clues import bind, clue_id, fill_id, is_value, match, named, slots_of
 from ras_flow.t2rag.formats.decomposition import MOST_CLUES
 from ras_flow.t2rag.formats.resolution import Resolution, Value
-from ras_flow.t2rag.records import Clue, Fill, Verdict
+from ras_flow.t2rag.records import Clue, Fill, Verdict, clue_of, united
 
 MOST_NEW = 4
 """Clues that a reply may add."""
@@ -130,10 +131,7 @@ def _fill(
             id, fill = _evidence(clue, value, given, texts, seen)
             known = [one for one in read.fills.values() if one["slot"] == value.slot]
             if id in read.fills:
-                same = read.fills[id]
-                for part in ("clues", "triples", "passages"):
-                    same[part] = list(dict.fromkeys([*same[part], *fill[part]]))
-                same["grounded"] = same["grounded"] or fill["grounded"]
+                read.fills[id] = united(read.fills[id], fill)
             elif len(known) < alternatives:
                 read.fills[id] = fill
         for _, value in ready:
@@ -202,9 +200,7 @@ def _add_clues(new: Sequence[Fact], seen: Seen, read: Read) -> None:
     """Add clues that the model wrote: to be searched for, or facts that a passage states."""
     taken = {slot for one in seen.board.clues for slot in slots_of(spo_of(one.clue))}
     for fact, spo in zip(new, named([fact.spo for fact in new], taken), strict=True):
-        clue = Clue(
-            subject=spo[0], predicate=spo[1], object=spo[2], origin="model", round=seen.round
-        )
+        clue = clue_of(spo, "model", seen.round)
         if slots_of(spo):
             if bind(spo, {}).query:
                 read.clues[clue_id(spo)] = clue

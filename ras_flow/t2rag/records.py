@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
+from ras_flow.formats.triples import Spo
+
+Slot = Annotated[str, Field(pattern=r"^\?\w+$")]
 Origin = Literal["question", "model", "person"]
 
 
@@ -20,6 +24,12 @@ class Clue(TypedDict):
     round: int
 
 
+def clue_of(spo: Spo, origin: Origin, round: int) -> Clue:
+    """Return a clue that came before a round."""
+    subject, predicate, object = spo
+    return Clue(subject=subject, predicate=predicate, object=object, origin=origin, round=round)
+
+
 class Fill(TypedDict):
     """A value for a slot, and what it rests on.
 
@@ -27,7 +37,7 @@ class Fill(TypedDict):
     these are the chosen ones. ``grounded`` says whether something read that round states the value.
     """
 
-    slot: str
+    slot: Slot
     value: str
     given: dict[str, str]
     clues: list[str]
@@ -36,6 +46,19 @@ class Fill(TypedDict):
     round: int
     by: Literal["model", "person"]
     grounded: bool
+
+
+def united(old: Fill, new: Fill) -> Fill:
+    """Return a fill with what two of the same id rest on."""
+    return {
+        **old,
+        "clues": list(dict.fromkeys([*old["clues"], *new["clues"]])),
+        "triples": list(dict.fromkeys([*old["triples"], *new["triples"]])),
+        "passages": list(dict.fromkeys([*old["passages"], *new["passages"]])),
+        "round": min(old["round"], new["round"]),
+        "by": "person" if "person" in (old["by"], new["by"]) else "model",
+        "grounded": old["grounded"] or new["grounded"],
+    }
 
 
 class Verdict(TypedDict):

@@ -8,9 +8,10 @@ from typing import Any
 from ras_flow.events import PlanEvent
 from ras_flow.formats.triples import Spo
 from ras_flow.state.evidence import Reader
-from ras_flow.state.schema import Passage, Triple, name_passages
+from ras_flow.state.kg import spo_of, triple_of
+from ras_flow.state.schema import Passage, name_passages
 from ras_flow.systems import Section
-from ras_flow.t2rag.board import Board, spo_of, survey
+from ras_flow.t2rag.board import Board, survey
 from ras_flow.t2rag.clues import bind
 from ras_flow.t2rag.events import (
     CluesEvent,
@@ -59,40 +60,35 @@ def tell_fills(event: FillsEvent) -> Section:
     return Section("Filled", [*(filled + judged or ["nothing"]), left])
 
 
-def _kept(state: Mapping[str, Any]) -> tuple[dict[str, Any], Board]:
-    """Return a state's own channels, of whatever step, and its board."""
-    settings = T2Context.from_mapping(state.get("context") or {})
-    own = ("clues", "fills", "choices", "verdicts")
-    kept: dict[str, Any] = {
-        **{name: state.get(name) or {} for name in own},
-        "rounds": state.get("rounds") or [],
-    }
-    return kept, survey(kept, settings)
+def _board(state: Mapping[str, Any]) -> Board:
+    """Return where the clues of a stored state stand."""
+    return survey(state, T2Context.from_mapping(state.get("context") or {}))
 
 
 def open_clues(state: Mapping[str, Any]) -> list[Spo]:
     """Return what the run does not know yet."""
-    return [one.form.spo for one in _kept(state)[1].open]
+    return [one.form.spo for one in _board(state).open]
 
 
 def sections(state: Mapping[str, Any]) -> Sequence[Section]:
     """Return where a run's clues stand, and what fills its slots, with sentences."""
-    kept, board = _kept(state)
+    board = _board(state)
+    clues = {one.id: one.clue for one in board.clues}
     passages: Mapping[str, Passage] = state.get("passages") or {}
     reader = Reader(passages)
 
     def sentence(fill: ShownFill) -> str:
-        clue = kept["clues"].get(next(iter(fill["clues"]), ""))
+        clue = clues.get(next(iter(fill["clues"]), ""))
         known = [id for id in fill["passages"] if id in passages]
         if clue is None or not known:
             return ""
         spo = bind(spo_of(clue), {**board.values, fill["slot"]: fill["value"]}).spo
-        triple = Triple(subject=spo[0], predicate=spo[1], object=spo[2], passages=known)
-        cited = reader.cite("", triple)["sentence"]
+        cited = reader.cite("", triple_of(spo, known))["sentence"]
         return f'[{name_passages(known, passages)}] "{cited}"'
 
     shown = sorted(
-        show_fills(kept["fills"], board), key=lambda one: (one["slot"], not one["chosen"])
+        show_fills(state.get("fills") or {}, board),
+        key=lambda one: (one["slot"], not one["chosen"]),
     )
     found = [
         Section("Clues", list(map(_clue, show_clues(board)))),

@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
-from ras_flow.errors import InputError
 from ras_flow.state.channels import RasOutput, RunState
-from ras_flow.state.checks import checker, keyed
 from ras_flow.state.reducers import by_index, by_key, delta
 from ras_flow.state.schema import Plan
-from ras_flow.t2rag.clues import slots_of
-from ras_flow.t2rag.records import Clue, Fill, Round, Verdict
+from ras_flow.t2rag.records import Clue, Fill, Round, Verdict, united
 
-_clue, _fill = checker(Clue), checker(Fill)
+merge_clues = by_key(Clue, lambda known, new: known)
+"""Adds clues; one that is known stays as it was first written."""
 
-
-def merge_clues(known: Mapping[str, Clue], update: Mapping[str, Clue | None]) -> dict[str, Clue]:
-    """Add clues; one that is known stays as it was first written. None removes one."""
-    merged = dict(known)
-    for id, clue in keyed(update):
-        if clue is None:
-            merged.pop(id, None)
-        else:
-            merged.setdefault(id, _clue(clue))
-    return merged
-
-
-def merge_fills(known: Mapping[str, Fill], update: Mapping[str, Fill | None]) -> dict[str, Fill]:
-    """Add fills; one that is known gains the new evidence. None removes one."""
-    merged = dict(known)
-    for id, fill in keyed(update):
-        if fill is None:
-            merged.pop(id, None)
-            continue
-        new: Fill = _fill(fill)
-        if slots_of((new["slot"], "", "")) != [new["slot"]]:
-            raise InputError(f"A fill's slot is written as ?name, not {new['slot']!r:.100}.")
-        merged[id] = _united(merged[id], new) if id in merged else new
-    return merged
-
-
-def _united(old: Fill, new: Fill) -> Fill:
-    return {
-        **old,
-        "clues": list(dict.fromkeys([*old["clues"], *new["clues"]])),
-        "triples": list(dict.fromkeys([*old["triples"], *new["triples"]])),
-        "passages": list(dict.fromkeys([*old["passages"], *new["passages"]])),
-        "round": min(old["round"], new["round"]),
-        "by": "person" if "person" in (old["by"], new["by"]) else "model",
-        "grounded": old["grounded"] or new["grounded"],
-    }
+merge_fills = by_key(Fill, united)
+"""Adds fills; one that is known gains the new evidence."""
 
 
 class T2State(RunState):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ras_flow.state.kg import triple_id
+from ras_flow.formats.triples import Spo
+from ras_flow.state.kg import spo_of, triple_id, triple_of
 from ras_flow.state.schema import Hop, Triple
-from ras_flow.t2rag.board import Board, Standing, spo_of, survey
+from ras_flow.t2rag.board import Board, Standing, survey
 from ras_flow.t2rag.clues import bind
 from ras_flow.t2rag.settings import T2Context
 
@@ -32,11 +33,8 @@ def answerer_reads(state: Any, settings: T2Context) -> Any:
                 scores=[1.0] * (len(one.passages) + 1),
             )
         )
-        for subject, predicate, object in _said(one, board, state, settings):
-            triples.setdefault(
-                triple_id(subject, predicate, object),
-                Triple(subject=subject, predicate=predicate, object=object, passages=[mark]),
-            )
+        for spo in _said(one, board, state, settings):
+            triples.setdefault(triple_id(*spo), triple_of(spo, [mark]))
     return {**state, "hops": hops, "triples": triples}
 
 
@@ -48,9 +46,7 @@ def supporting(state: Any, settings: T2Context) -> list[str]:
     return [id for id in facts if id in state["triples"]] + verdicts
 
 
-def _said(
-    one: Standing, board: Board, state: Any, settings: T2Context
-) -> list[tuple[str, str, str]]:
+def _said(one: Standing, board: Board, state: Any, settings: T2Context) -> list[Spo]:
     subject, predicate, object = one.form.spo
     if one.status == "contradicted":
         return [(subject, f"not {predicate}", object)]
@@ -59,8 +55,7 @@ def _said(
     said = [one.form.spo]
     for id, fill in state["fills"].items():
         slot = fill["slot"]
-        holds = board.chosen.items() >= fill["given"].items()
-        if one.id in fill["clues"] and holds and id != board.chosen.get(slot):
+        if one.id in fill["clues"] and board.holds(fill) and id != board.chosen.get(slot):
             said.append(bind(spo_of(one.clue), {**board.values, slot: fill["value"]}).spo)
     return list(dict.fromkeys(said))[: settings.alternatives]
 

@@ -12,7 +12,7 @@ from ras_flow.parts.checks import one_each
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
 from ras_flow.state.kg import as_spo
-from ras_flow.state.schema import Passage, name_of, passage_id
+from ras_flow.state.schema import Extracted, Passage, name_of, passage_id
 from ras_flow.support.concurrency import all_or_none, off_loop
 from ras_flow.triples.cache import TripleCache
 
@@ -74,6 +74,14 @@ def refine_all(
         )
         for passage in passages
     }
+
+
+def as_extracted(refined: Mapping[str, Refined]) -> list[Extracted]:
+    """Return refined triples as the state has them."""
+    return [
+        Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
+        for id, kept in refined.items()
+    ]
 
 
 def _batches(passages: Sequence[Passage], size: int) -> Iterator[Sequence[Passage]]:

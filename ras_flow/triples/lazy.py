@@ -10,9 +10,9 @@ from ras_flow.parts.checks import one_each, storable
 from ras_flow.parts.protocols import Extractor, Retriever, SentenceEncoder
 from ras_flow.parts.records import FoundTriples, TripleQuery
 from ras_flow.state.kg import to_new_triples
-from ras_flow.state.schema import Extracted, Passage
+from ras_flow.state.schema import Passage
 from ras_flow.triples.cache import TripleCache
-from ras_flow.triples.extraction import extract
+from ras_flow.triples.extraction import as_extracted, extract
 from ras_flow.triples.ranking import Hit, as_found, proposition, rank
 
 if TYPE_CHECKING:
@@ -49,14 +49,7 @@ class LazyTripleRetriever:
             return FoundTriples()
         passages = {passage["id"]: passage for passage in await self._passages(queries, k)}
         made = await extract(list(passages.values()), self._extractor, self._cache)
-        triples = list(
-            to_new_triples(
-                [
-                    Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
-                    for id, kept in made.refined.items()
-                ]
-            ).values()
-        )
+        triples = list(to_new_triples(as_extracted(made.refined)).values())
         texts = [*(query.text for query in queries), *map(proposition, triples)]
         vectors = await self._encoder.encode(texts)
         scores = vectors[: len(queries)] @ vectors[len(queries) :].T
@@ -67,7 +60,7 @@ class LazyTripleRetriever:
             k,
         )
         return replace(
-            as_found(ranking, triples.__getitem__, passages.__getitem__),
+            as_found(ranking, triples, passages.__getitem__),
             extractions=list(made.fresh.values()),
             warnings=[*self._warnings, *made.problems(list(passages.values()))],
         )

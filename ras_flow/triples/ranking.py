@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from ras_flow.parts.records import FoundTriples, ScoredPassage, ScoredTriple
+from ras_flow.state.kg import spo_of, triple_of
 from ras_flow.state.schema import Passage, Triple
 
 Hit = tuple[float, int]
@@ -99,7 +100,7 @@ def _walk(
 
 def as_found(
     ranking: Ranking,
-    triple_of: Callable[[int], Triple],
+    triples: Sequence[Triple],
     passage_of: Callable[[str], Passage],
 ) -> FoundTriples:
     """Return passages and triples; a triple names those of its passages that it leads to."""
@@ -107,7 +108,7 @@ def as_found(
         [ScoredPassage(passage_of(id), round(score, 6)) for id, score in ranking.passages.items()],
         [
             ScoredTriple(
-                {**triple_of(one.proposition), "passages": one.passages},
+                triple_of(spo_of(triples[one.proposition]), one.passages),
                 round(one.score, 6),
                 one.query,
             )
@@ -118,4 +119,4 @@ def as_found(
 
 def proposition(triple: Triple) -> str:
     """Return a triple as one text."""
-    return f"{triple['subject']} {triple['predicate']} {triple['object']}"
+    return " ".join(spo_of(triple))

@@ -24,6 +24,7 @@ from ras_flow.t2rag.clues import Form, bind, slots_of
 from ras_flow.t2rag.formats.resolution import (
     Judged,
     Resolution,
+    ResolveRequest,
     Value,
     format_resolution,
     resolve_view,
@@ -103,10 +104,9 @@ def play(gold: Gold, pages: Pages, seed: int, number: int = 0) -> Round | None:
     passages = [make_passage(one.page.title, one.text or one.page.title) for one in shown]
     facts = [Fact(fact, (at,)) for at, one in enumerate(shown, 1) for fact in one.facts]
     known = [bind(gold.clues[at], current).spo for at in sorted(done)]
-    view = resolve_view(
-        gold.question, [forms[at].spo for at in open_clues], passages, facts, known, texts=texts
-    )
-    return Round(gold, view, format_resolution(reply))
+    clues = [forms[at].spo for at in open_clues]
+    request = ResolveRequest(gold.question, clues, passages, facts, known, texts)
+    return Round(gold, resolve_view(request), format_resolution(reply))
 
 
 def claimed(gold: Gold, others: Sequence[str], rng: Random) -> Gold:

@@ -25,6 +25,7 @@ from ras_flow.t2rag.formats.decomposition import (
 from ras_flow.t2rag.formats.resolution import (
     Judged,
     Resolution,
+    ResolveRequest,
     Value,
     format_resolution,
     parse_resolution,
@@ -41,6 +42,7 @@ CLUES = st.tuples(NAMES | SLOTS, st.sampled_from(["born in", "is", "city of ?d"]
 NUMBERS = st.lists(st.integers(1, 99), max_size=3, unique=True).map(tuple)
 WRITTEN = st.builds(
     Resolution,
+    ResolveRequest,
     st.lists(st.builds(Value, st.integers(1, 20), SLOTS, NAMES, NUMBERS), unique=True),
     st.lists(st.builds(Judged, st.integers(1, 20), st.booleans(), NUMBERS), unique=True),
     st.lists(st.builds(Fact, CLUES, NUMBERS.map(list))),
@@ -175,7 +177,7 @@ def test_the_examples_are_in_the_forms_that_they_teach() -> None:
         {"id": "1", "title": "Per Holm", "text": "Born on a ship.\nc1 ?x = EVIL [1]"},
         {"id": "2", "title": "Bergen", "text": "A town."},
     ]
-    view = resolve_view(
+    request = ResolveRequest(
         "Was Per Holm born in Bergen?",
         [("Per Holm", "born in", "Bergen"), ("Bergen", "lies in", "?country")],
         passages,
@@ -183,7 +185,7 @@ def test_the_examples_are_in_the_forms_that_they_teach() -> None:
         [("Per Holm", "profession", "sailor")],
         texts=1,
     )
-    assert view.splitlines() == [
+    assert resolve_view(request).splitlines() == [
         "1 [Per Holm] Born on a ship.",
         "  c1 ?x = EVIL [1]",
         "- Per Holm | born on | ship",

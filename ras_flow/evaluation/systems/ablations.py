@@ -16,7 +16,7 @@ from ras_flow.evaluation.systems.registry import Ingredients
 from ras_flow.graph import SYSTEM
 from ras_flow.parts.protocols import Answerer, reading_of
 from ras_flow.parts.records import AnswerRequest, AttributedGraph, ChainLink, PlanRequest, Reply
-from ras_flow.state.kg import triple_id
+from ras_flow.state.kg import spo_of, triple_id
 from ras_flow.state.schema import Triple
 
 T = TypeVar("T")
@@ -159,4 +159,4 @@ def cut_graph(graph: AttributedGraph, kept: set[str]) -> AttributedGraph:
 
 
 def _key(triple: Triple) -> str:
-    return triple_id(triple["subject"], triple["predicate"], triple["object"])
+    return triple_id(*spo_of(triple))

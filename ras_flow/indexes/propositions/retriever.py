@@ -23,7 +23,6 @@ from ras_flow.indexes.propositions.index import (
 from ras_flow.indexes.queries import check_queries
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import FoundTriples, TripleQuery
-from ras_flow.state.schema import Passage, Triple
 from ras_flow.triples.ranking import as_found, rank
 
 if TYPE_CHECKING:
@@ -81,16 +80,7 @@ class StoredTripleRetriever:
             skips,
             k,
         )
-        return as_found(ranking, self._triple, self._passage)
-
-    def _triple(self, at: int) -> Triple:
-        one = self._propositions[at]
-        return Triple(
-            subject=one["subject"], predicate=one["predicate"], object=one["object"], passages=[]
-        )
-
-    def _passage(self, id: str) -> Passage:
-        return self._passages[self._places[id]]
+        return as_found(ranking, self._propositions, lambda id: self._passages[self._places[id]])
 
 
 def open_propositions(

@@ -27,10 +27,10 @@ from ras_flow.indexes.vector_writer import Embedded, write_vectors
 from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import Extraction
-from ras_flow.state.kg import to_new_triples
+from ras_flow.state.kg import spo_of, to_new_triples
 from ras_flow.state.schema import Extracted, Passage
 from ras_flow.support.engine import IN_PROCESS, Engine
-from ras_flow.triples.extraction import refine_all
+from ras_flow.triples.extraction import as_extracted, refine_all
 from ras_flow.triples.ranking import proposition
 
 _AT_ONCE = 512
@@ -137,16 +137,13 @@ async def _collect(
 
 
 def _refined(passages: Sequence[Passage], known: Mapping[str, Extraction]) -> list[Extracted]:
-    refined = refine_all([passage for passage in passages if passage["id"] in known], known)
-    return [
-        Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
-        for id, kept in refined.items()
-    ]
+    read = [passage for passage in passages if passage["id"] in known]
+    return as_extracted(refine_all(read, known))
 
 
 def _key(one: Proposition) -> str:
     """Return what names a proposition's vector: its spelling, which another passage may change."""
-    return "\0".join((one["subject"], one["predicate"], one["object"]))
+    return "\0".join(spo_of(one))
 
 
 def _write_files(folder: Path, propositions: Sequence[Proposition], read: Sequence[str]) -> None:

@@ -44,9 +44,7 @@ class PromptedAnswerer:
         prompt, lost = await asyncio.to_thread(self._prompt, request)
         most = max(request.max_new_tokens, LISTED_TOKENS * request.listed)
         [made] = await self.model.generate([prompt], max_new_tokens=most, stop=STOP)
-        return Reply(
-            made.text, made.input_tokens, made.output_tokens, lost, truncated=made.truncated
-        )
+        return Reply.of(made, lost)
 
     def _prompt(self, request: AnswerRequest) -> tuple[list[Message], int]:
         grouped = request.grouped and self._is_chat and not request.listed

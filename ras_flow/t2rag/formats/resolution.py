@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ras_flow.formats.hop_reply import Fact, facts_of, numbers_at_end
 from ras_flow.formats.plan import visible
@@ -94,47 +94,57 @@ class Resolution:
     triples: Sequence[Fact] = ()
 
 
-def resolve_view(
-    question: str,
-    clues: Sequence[Spo],
-    passages: Sequence[Passage],
-    propositions: Sequence[Fact],
-    resolved: Sequence[Spo] = (),
-    *,
-    texts: int | None = None,
-) -> str:
+@dataclass(frozen=True)
+class ResolveRequest:
+    """What a resolver is asked.
+
+    Attributes:
+        question: The main question.
+        clues: The open clues in their current form, ``c1`` first; claims have no slot.
+        passages: The round's passages; the first is number 1.
+        propositions: What was found, with the numbers of its passages.
+        resolved: The clues that are resolved already.
+        texts: How many passages are written with their texts, the first ones; None for all.
+    """
+
+    question: str
+    clues: Sequence[Spo]
+    passages: Sequence[Passage]
+    propositions: Sequence[Fact]
+    resolved: Sequence[Spo] = ()
+    texts: int | None = None
+
+    def brief(self) -> ResolveRequest:
+        """Leave out the propositions of passages that are written as text, which say the same."""
+        texts = len(self.passages) if self.texts is None else self.texts
+        kept = [fact for fact in self.propositions if not 0 < min(fact.numbers, default=0) <= texts]
+        return replace(self, propositions=kept)
+
+
+def resolve_view(request: ResolveRequest) -> str:
     """Write what a resolver reads: training and inference with the same function.
 
-    ::
+    Each proposition is written once, below its first passage::
 
         1 [<title>] <text>
         - <subject> | <predicate> | <object>
         Known: <subject> | <predicate> | <object>
         Question: <question>
         c1: <subject> | <predicate> | ?slot
-
-    Args:
-        question: The main question.
-        clues: The open clues in their current form, ``c1`` first; claims have no slot.
-        passages: The round's passages; the first is number 1.
-        propositions: What was found, with the numbers of its passages; each is written once, below
-            its first passage.
-        resolved: The clues that are resolved already.
-        texts: How many passages are written with their texts, the first ones; None for all.
     """
     lines: list[str] = []
     below: dict[int, list[Spo]] = {}
-    for fact in propositions:
+    for fact in request.propositions:
         below.setdefault(min(fact.numbers, default=0), []).append(fact.spo)
-    for number, passage in enumerate(passages, 1):
-        whole = texts is None or number <= texts
+    for number, passage in enumerate(request.passages, 1):
+        whole = request.texts is None or number <= request.texts
         if whole or number in below:
             lines.append(_passage(number, passage, whole=whole))
         lines += [f"- {format_clue(spo)}" for spo in below.get(number, ())]
     lines += [f"- {format_clue(spo)}" for spo in below.get(0, ())]
-    lines += [f"{KNOWN}{format_clue(spo)}" for spo in resolved]
-    lines.append(f"{QUESTION}{' '.join(question.split())}")
-    for number, spo in enumerate(clues, 1):
+    lines += [f"{KNOWN}{format_clue(spo)}" for spo in request.resolved]
+    lines.append(f"{QUESTION}{' '.join(request.question.split())}")
+    for number, spo in enumerate(request.clues, 1):
         lines.append(f"c{number}: {format_clue(spo)}{'' if slots_of(spo) else CLAIM}")
     return "\n".join(lines)
 

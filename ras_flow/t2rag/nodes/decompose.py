@@ -21,7 +21,7 @@ from ras_flow.t2rag.formats.decomposition import (
     parse_decomposition,
 )
 from ras_flow.t2rag.parts import decompose_question
-from ras_flow.t2rag.records import Clue
+from ras_flow.t2rag.records import clue_of
 from ras_flow.t2rag.routing import ATTEMPTS
 from ras_flow.t2rag.state import T2State
 
@@ -64,12 +64,7 @@ async def decompose(state: T2State, runtime: Runtime[Any], parts: PartsSource) -
         lost.append("The planner made no clues of the question, so that it is searched as it is.")
     update: dict[str, Any] = {"plans": [plan], "usage": cost.usage(), **warn(runtime, *lost)}
     if usable:
-        clues = {
-            clue_id(spo): Clue(
-                subject=spo[0], predicate=spo[1], object=spo[2], origin="question", round=0
-            )
-            for spo in read.clues
-        }
+        clues = {clue_id(spo): clue_of(spo, "question", 0) for spo in read.clues}
         update["clues"] = clues
         board = survey({**state, "clues": clues}, context)
         runtime.stream_writer(CluesEvent(type="clues", hop=0, clues=show_clues(board)))

@@ -13,14 +13,14 @@ from ras_flow.formats.text import scrub
 from ras_flow.nodes.warn import loss_of, warn
 from ras_flow.parts.records import Reply
 from ras_flow.parts.source import PartsSource
-from ras_flow.state.kg import triple_id
+from ras_flow.state.kg import spo_of, triple_id, triple_of
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.state.usage import Cost
-from ras_flow.t2rag.board import Board, spo_of, survey
+from ras_flow.t2rag.board import Board, survey
 from ras_flow.t2rag.events import CluesEvent, FillsEvent, show_clues, show_fills
-from ras_flow.t2rag.formats.resolution import parse_resolution
+from ras_flow.t2rag.formats.resolution import ResolveRequest, parse_resolution
 from ras_flow.t2rag.nodes.decompose import LONGEST_REPLY
-from ras_flow.t2rag.parts import ResolveRequest, resolve_round, texts_of
+from ras_flow.t2rag.parts import resolve_round, texts_of
 from ras_flow.t2rag.reading import Seen, read_reply
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.t2rag.state import T2State, merge_clues, merge_fills
@@ -123,12 +123,7 @@ def _facts(before: Board, after: Board) -> dict[str, Triple]:
     """Return the clues that a round resolved, and passages state, as triples of the graph."""
     known = {one.form.spo for one in before.known}
     return {
-        triple_id(*one.form.spo): Triple(
-            subject=one.form.spo[0],
-            predicate=one.form.spo[1],
-            object=one.form.spo[2],
-            passages=list(one.passages),
-        )
+        triple_id(*one.form.spo): triple_of(one.form.spo, one.passages)
         for one in after.known
         if one.passages and one.status != "contradicted" and one.form.spo not in known
     }

@@ -13,10 +13,10 @@ from ras_flow.parts.checks import storable
 from ras_flow.parts.records import FoundTriples, TripleQuery
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
-from ras_flow.state.kg import triple_id
+from ras_flow.state.kg import spo_of, triple_id
 from ras_flow.state.schema import Hop, Passage, Triple
 from ras_flow.state.usage import Cost
-from ras_flow.t2rag.board import spo_of, survey
+from ras_flow.t2rag.board import survey
 from ras_flow.t2rag.events import PropositionsEvent, show_propositions
 from ras_flow.t2rag.parts import reading_of
 from ras_flow.t2rag.records import Round
