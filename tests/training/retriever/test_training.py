@@ -134,8 +134,8 @@ def config(kind: str, base: Path) -> TrainingConfig:
         {
             "data": {"sets": ["labels"]},
             "model": {"kind": kind, "hidden": 16, "layers": 2, "base": str(base), "rank": 4},
-            "optimizer": {"batch_size": 3, "epochs": 12.0, "learning_rate": 0.01},
-            "watch": {"every": 4, "top": 3},
+            "optimizer": {"batch_size": 3, "epochs": 5.0, "learning_rate": 0.01},
+            "watch": {"every": 6, "top": 3},
         },
         strict=False,
     )
