@@ -13,8 +13,7 @@ class TripleModel(FactModel):
     """Linear – ReLU – Linear over [question; head; relation; tail].
 
     The first layer is a sum of one product for each part, computed once for each question, entity
-    and relation and added by index. It is what one product of all parts would be. One input is our
-    own: how near the question is to the relation, which holds for relations never seen in training.
+    and relation and added by index. It is what one product of all parts would be.
     """
 
     def __init__(
@@ -24,7 +23,6 @@ class TripleModel(FactModel):
         width = dde.width(rounds)
         self.question = nn.Linear(dimension, hidden)
         self.relation = nn.Linear(dimension, hidden, bias=False)
-        self.near = nn.Linear(1, hidden, bias=False)
         self.head_place = nn.Linear(width, hidden, bias=False)
         self.tail_place = nn.Linear(width, hidden, bias=False)
         self.rounds, self.entity_text = rounds, entity_text
@@ -46,8 +44,6 @@ class TripleModel(FactModel):
         hidden = head[given["heads"]] + tail[given["tails"]]
         hidden = hidden + self.relation(given["relations"])[given["kinds"]]
         hidden = hidden + self.question(given["questions"])[given["of"]]
-        near = given["questions"] @ given["relations"].T
-        hidden = hidden + self.near(near[given["of"], given["kinds"]].unsqueeze(1))
         logits = self.out(torch.relu(hidden)).squeeze(-1)
         if labels is None:
             return {"scores": logits}

@@ -20,8 +20,6 @@ class DataSettings(Settings):
         depth: Steps from a question's entities within which facts are candidates.
         most: Candidate facts at most, nearer ones first.
         share: Part of the training questions.
-        turned: Part of the relations, drawn for each training question, whose facts have head and
-            tail swapped: another graph may state a fact the other way round. Not for paths.
         only: Sources to use; empty for all.
     """
 
@@ -29,7 +27,6 @@ class DataSettings(Settings):
     depth: Positive[int] = 2
     most: Positive[int] = 20_000
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
-    turned: Share[float] = 0.0
     only: Texts = ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -103,27 +103,13 @@ def read_cards(settings: DataSettings, base: Path) -> dict[str, Any]:
     return found
 
 
-def make_items(
-    examples: Sequence[Example], model: ModelSettings, texts: Texts, *, turned: float = 0.0
-) -> list[Item]:
-    """Turn examples into numbers; those on the same subgraph share it unless facts are turned."""
+def make_items(examples: Sequence[Example], model: ModelSettings, texts: Texts) -> list[Item]:
+    """Turn examples into numbers; those on the same subgraph share it."""
     placed: dict[int, Placed] = {}
     items = []
-    for at, example in enumerate(examples):
-        key = at if turned else id(example.graph)
+    for example in examples:
+        key = id(example.graph)
         if key not in placed:
-            graph = _turn(example.graph, example.record["id"], turned)
-            placed[key] = place(graph, texts, model.rounds, named=model.entity_text)
+            placed[key] = place(example.graph, texts, model.rounds, named=model.entity_text)
         items.append(Item(number(example.record["question"], texts), placed[key], example.labels()))
     return items
-
-
-def _turn(graph: Subgraph, name: str, share: float) -> Subgraph:
-    """Swap heads and tails of a share of the relations, drawn by a name."""
-    if not share:
-        return graph
-    drawn = np.array([fraction(0, "turn", name, one) < share for one in graph.relations])
-    triples = graph.triples.copy()
-    swapped = drawn[triples[:, 1]]
-    triples[swapped] = triples[swapped][:, ::-1]
-    return replace(graph, triples=triples)

@@ -56,10 +56,8 @@ def make_task(
         return _lm_task(config, train, dev)
     texts = Texts()
     items: list[Sequence[Any]] = [
-        make_path_items(part, texts)
-        if kind == "path"
-        else make_items(part, config.model, texts, turned=turned)
-        for part, turned in ((train, config.data.turned), (dev, 0.0))
+        make_path_items(part, texts) if kind == "path" else make_items(part, config.model, texts)
+        for part in (train, dev)
     ]
     vectors = _vectors(run, encoder, list(texts), log)
     require("transformers", extra="local").set_seed(seed)

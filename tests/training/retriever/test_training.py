@@ -72,16 +72,12 @@ def test_the_factorised_layer_is_the_plain_one(
         text = torch.from_numpy(vectors[row]) if row >= 0 else model.nameless[0]
         return torch.cat([text, places])
 
-    def near(item: Item, relation: int) -> torch.Tensor:
-        return torch.tensor([vectors[item.question] @ vectors[item.graph.relations[relation]]])
-
     rows = [
         torch.cat(
             [
                 torch.from_numpy(vectors[item.question]),
                 entity(item, head),
                 torch.from_numpy(vectors[item.graph.relations[relation]]),
-                near(item, relation),
                 entity(item, tail),
             ]
         )
@@ -91,7 +87,7 @@ def test_the_factorised_layer_is_the_plain_one(
     parts = [[model.head_place], [model.tail_place]]
     if named:
         parts = [[model.head_text, model.head_place], [model.tail_text, model.tail_place]]
-    layers = [model.question, *parts[0], model.relation, model.near, *parts[1]]
+    layers = [model.question, *parts[0], model.relation, *parts[1]]
     first = torch.cat([layer.weight for layer in layers], dim=1)
     hidden = torch.relu(torch.stack(rows) @ first.T + model.question.bias)
     assert torch.allclose(model.out(hidden).squeeze(-1), scores, atol=1e-5)
