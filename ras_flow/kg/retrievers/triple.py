@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
 from ras_flow.kg.retrievers import dde
-from ras_flow.kg.retrievers.model import FactModel
+from ras_flow.kg.retrievers.model import FactModel, Vectors
+from ras_flow.kg.subgraph import Subgraph
 
 
 class TripleModel(FactModel):
@@ -49,3 +54,16 @@ class TripleModel(FactModel):
             return {"scores": logits}
         loss = nn.functional.binary_cross_entropy_with_logits(logits, labels)
         return {"loss": loss, "scores": logits}
+
+    def score_facts(
+        self, question: str, graph: Subgraph, vectors: Vectors
+    ) -> npt.NDArray[np.float32]:
+        """Score each triple as it is stated and with its ends swapped; the higher score counts.
+
+        Distances tell heads from tails, and other graphs state facts the other way round.
+        """
+        swapped = replace(graph, triples=np.ascontiguousarray(graph.triples[:, ::-1]))
+        stated, turned = (
+            super(TripleModel, self).score_facts(question, one, vectors) for one in (graph, swapped)
+        )
+        return np.maximum(stated, turned)
