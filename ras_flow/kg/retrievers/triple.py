@@ -58,7 +58,7 @@ class TripleModel(FactModel):
     def score_facts(
         self, question: str, graph: Subgraph, vectors: Vectors
     ) -> npt.NDArray[np.float32]:
-        """Score each triple as it is stated and with its ends swapped; the higher score counts.
+        """Return each triple's probability as it is stated or with its ends swapped, the higher.
 
         Distances tell heads from tails, and other graphs state facts the other way round.
         """
@@ -66,4 +66,4 @@ class TripleModel(FactModel):
         stated, turned = (
             super(TripleModel, self).score_facts(question, one, vectors) for one in (graph, swapped)
         )
-        return np.maximum(stated, turned)
+        return torch.from_numpy(np.maximum(stated, turned)).sigmoid().numpy()
