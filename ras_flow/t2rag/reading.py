@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ras_flow.formats.hop_reply import Fact
 from ras_flow.formats.normalize import has_name
 from ras_flow.formats.stated import is_stated
+from ras_flow.formats.triples import Spo
 from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.t2rag.board import Board, Standing
@@ -40,14 +41,15 @@ class Seen:
         ids = list(self.passages)
         return [ids[number - 1] for number in numbers if 0 < number <= len(ids)]
 
-    def stating(self, value: str) -> tuple[list[str], list[str]]:
-        """Return the propositions and the passages that have a value in them."""
-        triples = [
-            id for id, one in self.triples.items() if has_name(" | ".join(spo_of(one)), value)
-        ]
+    def stating(self, value: str, spo: Spo) -> tuple[list[str], list[str]]:
+        """Return the propositions and the passages that state a clue with a value filled in."""
+
+        def states(title: str, text: str) -> bool:
+            return has_name(f"{title} | {text}", value) and is_stated(spo, title, text)
+
+        triples = [id for id, one in self.triples.items() if states("", " | ".join(spo_of(one)))]
         texts = list(self.passages.items())[: self.texts]
-        passages = [id for id, one in texts if has_name(f"{one['title']} | {one['text']}", value)]
-        return triples, passages
+        return triples, [id for id, one in texts if states(one["title"], one["text"])]
 
 
 @dataclass
@@ -148,23 +150,17 @@ def _evidence(
     clue: Standing, value: Value, given: dict[str, str], texts: Mapping[str, str], seen: Seen
 ) -> tuple[str, Fill]:
     """Find what of the round states a value, if anything does."""
-    others = {slot: text for slot, text in texts.items() if slot != value.slot}
-    form = bind(spo_of(clue.clue), others)
-    known = [part for part in form.spo if not slots_of((part, "", ""))]
-    triples, stating = seen.stating(value.value)
-    near = [
-        id
-        for id in triples
-        if any(has_name(" | ".join(spo_of(seen.triples[id])), part) for part in known)
-    ]
+    spo = bind(spo_of(clue.clue), {**texts, value.slot: value.value}).spo
+    subject, predicate, object = ("" if slots_of((part, "", "")) else part for part in spo)
+    triples, stating = seen.stating(value.value, (subject, predicate, object))
     cited = [id for id in seen.cited(value.numbers) if id in stating]
-    shown = [id for one in near or triples for id in seen.triples[one]["passages"]]
+    shown = [id for one in triples for id in seen.triples[one]["passages"]]
     fill = Fill(
         slot=value.slot,
         value=value.value,
         given=given,
         clues=[clue.id],
-        triples=near,
+        triples=triples,
         passages=cited or [id for id in dict.fromkeys(shown) if id in seen.passages] or stating,
         round=seen.round,
         by="model",
