@@ -17,7 +17,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.normalize import name_key
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import Spo
-from ras_flow.indexes.engines.config import SUFFIX, resolved
+from ras_flow.indexes.engines.config import resolved
 from ras_flow.kg.cutting import MOST
 from ras_flow.kg.names import ALIAS_RELATIONS, LABEL_RELATIONS, clean_name, default_name
 from ras_flow.kg.store import Node
@@ -66,11 +66,6 @@ class KgEngine(Settings):
         if wrong := [one for one in self.languages if not re.fullmatch(r"[\w-]*", one)]:
             raise ValueError(f"languages: {wrong[0]!r} is not a language.")
         return self
-
-
-def is_engine(path: Path | str) -> bool:
-    """Tell whether a path names a server or store instead of a folder."""
-    return Path(path).suffix == SUFFIX
 
 
 def open_engine(path: Path | str) -> SparqlGraph:

@@ -64,21 +64,15 @@ class _Mention(NamedTuple):
 
 
 def link(
-    question: str,
-    graph: Graph,
-    given: Sequence[str] = (),
-    vector: npt.NDArray[np.float32] | None = None,
+    question: str, graph: Graph, vector: npt.NDArray[np.float32] | None = None
 ) -> list[Entity]:
     """Find the entities that a question is about.
 
     The longest parts of the question that are names or aliases count. Only if there are none,
     names that are spelled alike do, and then the nearest vector.
 
-    What a caller gives, names or ids, wins. A question's vector decides between homonyms. There
-    are at most five, those in front first.
+    A question's vector decides between homonyms. There are at most five, those in front first.
     """
-    if given:
-        return [entity for name in given for entity in find(name, graph, vector)[:1]]
     mentions = list(_mentions(question))
     found = _apart(_hits(mentions, graph, vector)) or _apart(_alike(mentions, graph))
     if not found and vector is not None:
@@ -87,14 +81,14 @@ def link(
     return list({entity["id"]: entity for _, entity in ordered}.values())
 
 
-def find(name: str, graph: Graph, vector: npt.NDArray[np.float32] | None = None) -> list[Entity]:
+def find(name: str, graph: Graph) -> list[Entity]:
     """Return the entities with an id, or else with a name or an alias, the best first.
 
     An InputError suggests similar names.
     """
     name = name.strip()
     node = None if is_literal(name) else graph.node(name)
-    nodes = [node] if node else graph.named_all([name], vector)[0][:MOST_ENTITIES]
+    nodes = [node] if node else graph.named_all([name])[0][:MOST_ENTITIES]
     if not nodes:
         similar = [plain(node.name) for node in graph.similar([name])[0]] if name else []
         hint = f" Similar names: {', '.join(similar)}." if similar else " Check the name."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.errors import IndexMismatchError
+from ras_flow.indexes.engines.config import is_engine
 from ras_flow.kg.linking import MOST_ENTITIES, find, link
 from ras_flow.kg.pages import make_pages
 from ras_flow.kg.subgraph import Subgraph
@@ -51,7 +52,7 @@ class GraphSource:
 
         def linked() -> list[list[Entity]]:
             pairs = zip(questions, vectors, strict=True)
-            return [link(question, self.graph, (), vector) for question, vector in pairs]
+            return [link(question, self.graph, vector) for question, vector in pairs]
 
         return await asyncio.to_thread(linked)
 
@@ -89,7 +90,7 @@ def open_source(
 
     ``encoder`` makes the encoder of the graph's vectors, if it has any.
     """
-    from ras_flow.kg.engines import is_engine, open_engine  # noqa: PLC0415
+    from ras_flow.kg.engines import open_engine  # noqa: PLC0415
     from ras_flow.kg.store import KnowledgeGraph  # noqa: PLC0415
 
     graph: Graph = open_engine(path) if is_engine(path) else KnowledgeGraph.open(path)

@@ -17,6 +17,7 @@ from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
+from ras_flow.state.kg import dropped_in
 from ras_flow.state.schema import Hop
 from ras_flow.state.usage import Cost
 
@@ -38,7 +39,7 @@ async def retrieve(
     """
     subquery, index = query(state), len(state["hops"])
     context = parts.context(state, runtime)
-    dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
+    dropped = dropped_in(state["hops"])
     known = await shown(state, context, parts) if shown else Shown()
     cost = Cost("retriever", f"retrieve:{index}")
     queries = subquery.splitlines() if shown else [subquery]

@@ -8,12 +8,11 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.errors import InputError
 from ras_flow.events import ExtractedEvent
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.channels import RunState
-from ras_flow.state.kg import last_hop, read_in
+from ras_flow.state.kg import last_hop, passage_in, read_in
 from ras_flow.state.schema import Extracted, Passage
 from ras_flow.state.usage import Cost
 from ras_flow.triples.cache import TripleCache
@@ -31,7 +30,7 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
     """
     earlier, hop = state["hops"][:-1], last_hop(state["hops"])
     seen = {passage for each in earlier for passage in read_in(each)}
-    new = [_passage(state, id) for id in hop["passages"] if id not in seen]
+    new = [passage_in(hop, state["passages"], id) for id in hop["passages"] if id not in seen]
     context = parts.context(state, runtime)
     keeps_text = parts.keeps_text(context)
     cost = Cost("extractor", f"to_triples:{hop['index']}")
@@ -74,12 +73,3 @@ def pages_triples(passages: Sequence[Passage]) -> list[Extracted]:
         for passage in passages
         if "triples" in passage
     ]
-
-
-def _passage(state: RunState, id: str) -> Passage:
-    if id not in state["passages"]:
-        raise InputError(
-            f"The state's hop {state['hops'][-1]['index']} names the passage {id!r}, which the "
-            "state does not have: add it to `passages`, or take it and its score out of the hop."
-        )
-    return state["passages"][id]

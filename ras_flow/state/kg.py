@@ -115,6 +115,21 @@ def last_hop(hops: Sequence[Hop]) -> Hop:
     return hops[-1]
 
 
+def passage_in(hop: Hop, passages: Mapping[str, Passage], id: str) -> Passage:
+    """Return a passage that a hop names."""
+    if id not in passages:
+        raise InputError(
+            f"The state's hop {hop['index']} names the passage {id!r}, which the state does not "
+            "have: add it to `passages`, or take it and its score out of the hop."
+        )
+    return passages[id]
+
+
+def dropped_in(hops: Sequence[Hop]) -> frozenset[str]:
+    """Return the passages that a person dropped."""
+    return frozenset(id for hop in hops for id in hop.get("dropped", ()))
+
+
 def read_in(hop: Hop) -> list[str]:
     """Return the passages of a hop that have been read: all but those whose extraction failed."""
     return [id for id in hop["passages"] if id not in hop.get("failed", ())]

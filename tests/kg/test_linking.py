@@ -72,11 +72,8 @@ def test_questions_are_linked(
     assert all(one["mention"] in question and 0 < one["score"] <= 1 for one in entities)
 
 
-def test_given_names_win_and_unknown_ones_are_told(graph: KnowledgeGraph) -> None:
-    assert [one["id"] for one in link("Who is Alvar Aalto?", graph, ["paris", "m.0k"])] == [
-        "Q1",
-        "m.0k",
-    ]
+def test_names_and_ids_are_found_and_unknown_ones_are_told(graph: KnowledgeGraph) -> None:
+    assert [find(name, graph)[0]["id"] for name in ("paris", "m.0k")] == ["Q1", "m.0k"]
     assert [one["name"] for one in find("Paris", graph)] == ["Paris", "Paris (Q2)"]
     for unknown in ("Alvar Alto", '"Moscow"'):
         with pytest.raises(InputError, match="Alvar Aalto" if unknown[0] == "A" else "Moscow"):

@@ -11,6 +11,7 @@ from ras_flow.nodes.facts import find_facts
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.reg.state import RegState
+from ras_flow.state.kg import dropped_in
 from ras_flow.state.schema import Hop
 from ras_flow.state.usage import Cost
 
@@ -23,7 +24,7 @@ async def retrieve(state: RegState, runtime: Runtime[Any], parts: PartsSource) -
     most = context.kg_triples or (await parts.get_reading(context)).kg_triples
     question, entities = state["question"], state["entities"]
     facts = await find_facts([question], [entities], context, parts, most << index)
-    dropped = {id for hop in state["hops"] for id in hop.get("dropped", ())}
+    dropped = dropped_in(state["hops"])
     found = [page for page in facts.pages if page.passage["id"] not in dropped]
     passages = {page.passage["id"]: page.passage for page in found}
     hop = Hop(

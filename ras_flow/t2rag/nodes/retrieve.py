@@ -6,14 +6,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.errors import InputError
 from ras_flow.events import passages_event
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import storable
 from ras_flow.parts.records import FoundTriples, TripleQuery
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
-from ras_flow.state.kg import spo_of, triple_id
+from ras_flow.state.kg import dropped_in, passage_in, spo_of, triple_id
 from ras_flow.state.schema import Hop, Passage, Triple
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import survey
@@ -38,7 +37,7 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
         TripleQuery(one.form.query, _skipped(state, one.id, one.form.query)) for one in searched
     ]
     if not searched:
-        queries = [TripleQuery(" ".join(state["question"].split()), _dropped(state))]
+        queries = [TripleQuery(" ".join(state["question"].split()), dropped_in(state["hops"]))]
     cost = Cost("retriever", f"retrieve:{index}")
     retriever = await parts.get_triple_retriever(context, runtime.store, given)
     resolver = await parts.get_model("resolver", context)
@@ -98,12 +97,7 @@ def _given(state: T2State, index: int) -> list[Passage] | None:
     if len(state["hops"]) <= index:
         return None
     hop = state["hops"][index]
-    if missing := [id for id in hop["passages"] if id not in state["passages"]]:
-        raise InputError(
-            f"The state's hop {index} names the passage {missing[0]!r}, which the state does not "
-            "have: add it to `passages`, or take it and its score out of the hop."
-        )
-    return [state["passages"][id] for id in hop["passages"]]
+    return [passage_in(hop, state["passages"], id) for id in hop["passages"]]
 
 
 def _skipped(state: T2State, clue: str, query: str) -> frozenset[str]:
@@ -114,11 +108,7 @@ def _skipped(state: T2State, clue: str, query: str) -> frozenset[str]:
         if (clue, query) in zip(made["clues"], made["queries"], strict=False)
         for id in made.get("read", state["hops"][made["index"]]["passages"])
     }
-    return frozenset(read) | _dropped(state)
-
-
-def _dropped(state: T2State) -> frozenset[str]:
-    return frozenset(id for hop in state["hops"] for id in hop.get("dropped", ()))
+    return frozenset(read) | dropped_in(state["hops"])
 
 
 def _triples(found: FoundTriples, ids: dict[str, str]) -> dict[str, Triple]:
