@@ -77,15 +77,10 @@ def _fit(
 ) -> tuple[str, int]:
     """Write a request that fits the model's window; return it and how much was cut."""
     most = room(model, prefix)
-    text = resolve_view(request)
-    for smaller, lost in _smaller(request, most, model.count_tokens):
-        if model.count_tokens(text) <= most:
-            return text, 0
-        text = resolve_view(smaller)
+    for asked, lost in _smaller(request, most, model.count_tokens):
+        text = resolve_view(asked)
         if model.count_tokens(text) <= most:
             return text, lost
-    if model.count_tokens(text) <= most:
-        return text, 0
     raise InputError(
         f"The question and its clues take more than the {max(most, 0)} tokens that fit. Shorten "
         "it, or use a model with a larger window."
@@ -95,7 +90,8 @@ def _fit(
 def _smaller(
     request: ResolveRequest, most: int, count: Callable[[str], int]
 ) -> Iterator[tuple[ResolveRequest, int]]:
-    """Yield requests from which more and more is left out."""
+    """Yield a request as it is, then with more and more left out."""
+    yield request, 0
     whole = len(request.propositions)
     while kept := len(request.propositions):
         request = replace(request, propositions=request.propositions[: kept // 2])

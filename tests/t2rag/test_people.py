@@ -193,21 +193,20 @@ class ParentState(TypedDict):
     clues: dict[str, Any]
 
 
-@pytest.mark.every_checkpointer
-async def test_as_a_subgraph_and_as_a_tool(saver: Any) -> None:
+async def test_as_a_subgraph_and_as_a_tool() -> None:
     builder = StateGraph(ParentState)
     paused = T2Context(**ROUNDS, pause_after_merge=True)
     builder.add_node("t2rag", build(world(defaults=paused)))
     builder.add_edge(START, "t2rag")
     builder.add_edge("t2rag", END)
-    graph: Any = builder.compile(checkpointer=saver)
+    graph: Any = builder.compile(checkpointer=InMemorySaver())
     await graph.ainvoke(ParentState(question=QUESTION, answer="", clues={}), THREAD)
     refused = await reply(graph, {"op": "fill", "slot": "?composer", "value": "Eva Lund"})
     assert "?director_b" in asked(refused)["problem"]
     await reply(graph, *FORK)
     result = await reply(graph)
     assert result["answer"] == "Salt Road" and len(result["clues"]) == 4
-    tool = as_tool(build(world(defaults=SETTINGS), checkpointer=saver))
+    tool = as_tool(build(world(defaults=SETTINGS), checkpointer=InMemorySaver()))
     call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
     message = await tool.ainvoke(call)
     assert "Answer: Northern Light" in message.content and len(message.artifact["fills"]) == 4
