@@ -41,11 +41,13 @@ async def answer(
     stop: StopRule,
     reads: Reads | None = None,
     cites: Callable[[Any, Any], Sequence[str]] | None = None,
+    doubts: Callable[[Any, Any], str] | None = None,
 ) -> dict[str, Any]:
     """Answer the question, cite what the answer rests on, and say why the run stopped.
 
     ``reads`` says what the answerer sees of the state. ``cites`` names the facts that led to the
-    answer: they are looked at and cited before others.
+    answer: they are looked at and cited before others. ``doubts`` says why no answer is supported;
+    empty where nothing speaks against one.
     """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)
@@ -65,6 +67,8 @@ async def answer(
         len(triples) + len(passages), check, text, state["question"], triples, passages
     )
     verdict = led_by(facts, verdict, triples, passages)
+    if verdict.supported and doubts and (why := doubts(state, context)):
+        verdict = verdict._replace(supported=False, support=why)
     if context.when_unknown == "say so" and passages:
         text, verdict = admit(text, verdict, told_to=not answerer.takes_soft_tokens)
     ended = tell_answer(runtime, text, verdict, stop_reason)

@@ -46,7 +46,7 @@ from ras_flow.t2rag.shown import (
     tell_propositions,
 )
 from ras_flow.t2rag.state import T2Output, T2State
-from ras_flow.t2rag.view import answerer_reads, supporting
+from ras_flow.t2rag.view import answerer_reads, left_open, supporting
 
 REVIEWS = (
     Review(
@@ -103,7 +103,13 @@ def wire(parts: PartsSource) -> SystemBuilder[T2State]:
     builder.add_work("decompose", decompose)
     builder.add_work("retrieve", retrieve)
     builder.add_work("resolve", resolve)
-    conclude = partial(answer, stop=routing.stop_reason, reads=answerer_reads, cites=supporting)
+    conclude = partial(
+        answer,
+        stop=routing.stop_reason,
+        reads=answerer_reads,
+        cites=supporting,
+        doubts=left_open,
+    )
     builder.add_work("answer", conclude)
 
     builder.add_edge(START, "start")

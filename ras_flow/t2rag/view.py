@@ -9,6 +9,7 @@ from ras_flow.state.kg import spo_of, triple_id, triple_of
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.t2rag.board import Board, Standing, survey
 from ras_flow.t2rag.clues import bind
+from ras_flow.t2rag.formats.decomposition import format_clue
 from ras_flow.t2rag.settings import T2Context
 
 
@@ -44,6 +45,13 @@ def supporting(state: Any, settings: T2Context) -> list[str]:
     facts = [triple_id(*one.form.spo) for one in board.known]
     verdicts = [id for one in board.known if one.status == "contradicted" for id in one.passages]
     return [id for id in facts if id in state["triples"]] + verdicts
+
+
+def left_open(state: Any, settings: T2Context) -> str:
+    """Name a fact that the question needs and no search found; empty if there is none."""
+    board = survey(state, settings)
+    missing = [one for one in board.open if one.clue["origin"] == "question"]
+    return f"Not found: {format_clue(missing[0].form.spo)}." if missing else ""
 
 
 def _said(one: Standing, board: Board, state: Any, settings: T2Context) -> list[Spo]:

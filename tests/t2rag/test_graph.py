@@ -9,7 +9,7 @@ import pytest
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.t2rag.state import merge_fills
-from ras_flow.testing import MappingExtractor, ScriptedModel
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedModel
 from tests.t2rag.world import (
     QUESTION,
     ROUNDS,
@@ -54,6 +54,13 @@ async def test_two_films_and_their_directors_births_take_two_rounds_and_four_cal
     assert calls(result) == 4 and len(result["hops"]) == 2
     assert result["supported"] and {one["title"] for one in result["citations"]} >= {"Aino Laine"}
     assert all(fill["grounded"] for fill in result["fills"].values())
+
+
+async def test_an_answer_is_not_supported_while_a_fact_of_the_question_is_open() -> None:
+    one = world("Salt Road | directed by | ?d\n?d | nationality | ?n")
+    result = await ask({**one, "answerer": ScriptedAnswerer(lambda _: "Per Holm")}, max_hops=1)
+    assert filled(result) == {"?d": "Per Holm"} and result["answer"] == "Per Holm"
+    assert not result["supported"] and "Per Holm | nationality" in result["support"]
 
 
 async def test_what_a_round_does_not_tell_stays_open_and_its_passages_are_not_read_again() -> None:
