@@ -93,7 +93,11 @@ async def measure(
 ) -> dict[str, Counter[str]]:
     """Ask for all rows, some at a time; count by task and source."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    rows.sort(key=lambda row: (row["task"], len(row["input"])))
+    for start in range(0, len(rows), 6 * AT_ONCE):  # Alike ones together, in mixed parts.
+        part = rows[start : start + 6 * AT_ONCE]
+        rows[start : start + 6 * AT_ONCE] = sorted(
+            part, key=lambda row: (row["task"], len(row["input"]))
+        )
     for start in range(0, len(rows), AT_ONCE):
         some = rows[start : start + AT_ONCE]
         prompts = [_prompt(model, row) for row in some]
