@@ -46,7 +46,7 @@ from ras_flow.t2rag.shown import (
     tell_propositions,
 )
 from ras_flow.t2rag.state import T2Output, T2State
-from ras_flow.t2rag.view import answerer_reads, left_open, supporting
+from ras_flow.t2rag.view import answerer_reads, doubts, supporting
 
 REVIEWS = (
     Review(
@@ -108,7 +108,7 @@ def wire(parts: PartsSource) -> SystemBuilder[T2State]:
         stop=routing.stop_reason,
         reads=answerer_reads,
         cites=supporting,
-        doubts=left_open,
+        doubts=doubts,
     )
     builder.add_work("answer", conclude)
 

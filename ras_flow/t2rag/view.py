@@ -47,11 +47,17 @@ def supporting(state: Any, settings: T2Context) -> list[str]:
     return [id for id in facts if id in state["triples"]] + verdicts
 
 
-def left_open(state: Any, settings: T2Context) -> str:
-    """Name a fact that the question needs and no search found; empty if there is none."""
+def doubts(state: Any, settings: T2Context) -> str:
+    """Name a fact of the question that no search found, or a fill that no text states."""
     board = survey(state, settings)
-    missing = [one for one in board.open if one.clue["origin"] == "question"]
-    return f"Not found: {format_clue(missing[0].form.spo)}." if missing else ""
+    for one in board.open:
+        if one.clue["origin"] == "question":
+            return f"Not found: {format_clue(one.form.spo)}."
+    for slot, id in board.chosen.items():
+        fill = state["fills"][id]
+        if fill["by"] == "model" and not fill["grounded"]:
+            return f'No text states "{fill["value"]}", which the resolver filled in for {slot}.'
+    return ""
 
 
 def _said(one: Standing, board: Board, state: Any, settings: T2Context) -> list[Spo]:

@@ -56,11 +56,21 @@ async def test_two_films_and_their_directors_births_take_two_rounds_and_four_cal
     assert all(fill["grounded"] for fill in result["fills"].values())
 
 
-async def test_an_answer_is_not_supported_while_a_fact_of_the_question_is_open() -> None:
-    one = world("Salt Road | directed by | ?d\n?d | nationality | ?n")
-    result = await ask({**one, "answerer": ScriptedAnswerer(lambda _: "Per Holm")}, max_hops=1)
-    assert filled(result) == {"?d": "Per Holm"} and result["answer"] == "Per Holm"
-    assert not result["supported"] and "Per Holm | nationality" in result["support"]
+@pytest.mark.parametrize(
+    ("clues", "reply", "why"),
+    [
+        ("Salt Road | directed by | ?d\n?d | nationality | ?n", read, "Per Holm | nationality"),
+        ("Salt Road | directed by | ?d", "c1 ?d = Aino Laine", '"Aino Laine"'),
+    ],
+)
+async def test_an_answer_is_not_supported_by_clues_that_are_open_or_filled_without_a_text(
+    clues: str, reply: Any, why: str
+) -> None:
+    parts = world(clues, resolver=ScriptedModel(reply))
+    parts["answerer"] = ScriptedAnswerer(lambda _: "Per Holm")
+    result = await ask(parts, max_hops=1)
+    assert result["answer"] == "Per Holm" and result["fills"]
+    assert not result["supported"] and why in result["support"]
 
 
 async def test_what_a_round_does_not_tell_stays_open_and_its_passages_are_not_read_again() -> None:
