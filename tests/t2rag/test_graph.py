@@ -57,16 +57,16 @@ async def test_two_films_and_their_directors_births_take_two_rounds_and_four_cal
 
 
 @pytest.mark.parametrize(
-    ("clues", "reply", "why"),
+    ("more", "reply", "why"),
     [
-        ("Salt Road | directed by | ?d\n?d | nationality | ?n", read, "Per Holm | nationality"),
-        ("Salt Road | directed by | ?d", "c1 ?d = Aino Laine", '"Aino Laine"'),
+        ("?d | nationality | ?n", read, "Per Holm | nationality"),
+        ("Northern Light | directed by | ?e", "c1 ?d = Per Holm\nc2 ?e = Zed", '"Zed"'),
     ],
 )
 async def test_an_answer_is_not_supported_by_clues_that_are_open_or_filled_without_a_text(
-    clues: str, reply: Any, why: str
+    more: str, reply: Any, why: str
 ) -> None:
-    parts = world(clues, resolver=ScriptedModel(reply))
+    parts = world(f"Salt Road | directed by | ?d\n{more}", resolver=ScriptedModel(reply))
     parts["answerer"] = ScriptedAnswerer(lambda _: "Per Holm")
     result = await ask(parts, max_hops=1)
     assert result["answer"] == "Per Holm" and result["fills"]
