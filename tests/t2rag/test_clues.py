@@ -147,7 +147,9 @@ def test_the_papers_blocks_are_read_as_clues() -> None:
 @given(st.lists(CLUES, max_size=MOST_CLUES, unique_by=clue_id))
 def test_clues_survive_being_written(clues) -> None:
     assert list(parse_decomposition(format_decomposition(clues)).clues) == [
-        spo for spo in clues if bind(spo, {}).query
+        spo
+        for spo in clues
+        if bind(spo, {}).query and not (spo[0].startswith("?") and spo[0] == spo[2])
     ]
 
 

@@ -86,8 +86,9 @@ def _bare(line: str) -> str:
 
 
 def _is_clue(spo: Spo) -> bool:
-    """Tell whether something is known and said in it; no table's header."""
+    """Tell whether something is known and said in it of two things; no table's header."""
     said = all(part == "?" or any(map(str.isalnum, part)) for part in spo)
     known = bind(named([spo])[0], {}).query
     short = all(len(part) <= MAX_FIELD for part in spo)
-    return bool(said and known and short) and tuple(map(str.casefold, spo)) != _HEADERS
+    two = spo[0] != spo[2] or spo[0] == "?" or not spo[0].startswith("?")
+    return bool(said and known and short and two) and tuple(map(str.casefold, spo)) != _HEADERS
