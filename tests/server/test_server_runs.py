@@ -247,7 +247,7 @@ class Listed:
         if not first:
             self.threads.append(self._thread(len(self.threads), "ras"))
         found = found[first : first + asked.get("limit", 10)]
-        names = asked.get("select") or found[0].keys()
+        names = asked.get("select") or self.threads[0].keys()
         return httpx.Response(200, json=[{name: one[name] for name in names} for one in found])
 
 

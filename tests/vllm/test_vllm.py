@@ -219,6 +219,6 @@ async def test_structured_outputs_hold(
     [free] = await model.generate(prompt, max_new_tokens=40)
     [made] = await model.generate(prompt, max_new_tokens=40, schema=SCHEMA)
     start = "".join(made.text.split())
-    assert start.startswith('{"triples":[')
+    assert start.startswith('{"facts":[')
     assert not "".join(free.text.split()).startswith("{")
     assert not caplog.messages, "the server took the schema"
