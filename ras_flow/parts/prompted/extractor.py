@@ -55,8 +55,10 @@ class PromptedExtractor:
     def __init__(self, model: LanguageModel, form: Form | None = None) -> None:
         self.model = model
         self.form = form = form or text_form()
-        together = min(form.together or 1, model.window // (MAX_SOURCE + form.max_new_tokens))
-        self.batch_size = max(model.batch_size, together)
+        self.batch_size = model.batch_size
+        if form.together:  # A local model's window is known once its weights are there.
+            together = min(form.together, model.window // (MAX_SOURCE + form.max_new_tokens))
+            self.batch_size = max(model.batch_size, together)
         asked = (list(form.prefix), form.max_new_tokens, form.schema, STOP, MAX_SOURCE, LOOP)
         self.identity = f"{model.identity}+{sha256(repr(asked).encode()).hexdigest()[:8]}"
 
