@@ -33,7 +33,8 @@ class Review:
         point: Where on a run's way it is; ``pause_{point}`` is the setting that asks for it.
         before: The node that it comes before, whatever leads there.
         after: The node that it comes after.
-        allowed: Which edits can be made there; by default all that the system has for the node.
+        allowed: Which edits can be made there; by default all that the system has for
+            ``node``, which may be none.
         then: Where the run goes on.
         readers: The roles that ``then`` wants to know of whether their models take soft tokens.
         shows: What the person is shown beside graph and passages, by the name of a
@@ -85,7 +86,8 @@ async def review(
 
 
 def _request(state: Any, context: Context, of: Review, system: System) -> ReviewEvent:
-    allowed = list(system.edit_points[of.node].allowed)
+    place = system.edit_points.get(of.node)
+    allowed = list(place.allowed) if place else []
     hops, merged = state["hops"], of.point == "after_merge"
     subquery = hops[-1]["subquery"] if merged else ""
     if of.point == "before_retrieval":
@@ -122,6 +124,6 @@ def _read(answer: object, allowed: list[str], system: System) -> list[Edit]:
         if edit["op"] not in allowed:
             raise EditError(
                 f"Edit {number}: {edit['op']!r} cannot be done here. "
-                f"What can be done: {', '.join(allowed)}."
+                f"What can be done: {', '.join(allowed) or 'no edit at all'}."
             )
     return edits

@@ -134,7 +134,6 @@ async def test_a_pause_that_it_does_not_have_is_refused(pause: str) -> None:
 
 
 async def test_it_can_wait_for_a_person_too() -> None:
-    parts: dict[str, Any] = {name: part for name, part in world().items() if name != "planner"}
     point = Review(
         node="review_answer",
         point="before_answer",
@@ -142,18 +141,37 @@ async def test_it_can_wait_for_a_person_too() -> None:
         allowed=lambda state, settings: ["drop_triple"],
         then=to_answer,
     )
+    graph = waiting(point)
+    settings = {"settings": {"pause_before_answer": True}}
+    waits = await graph.ainvoke({"question": QUESTION, **settings}, THREAD)
+    assert waits["__interrupt__"][0].value["point"] == "before_answer"
+    result = await graph.ainvoke(Resume(resume={"edits": []}), THREAD)
+    assert result["stop_reason"] == "looked_up"
+
+
+async def test_a_pause_where_nothing_can_be_edited_can_be_approved() -> None:
+    point = Review(node="review_answer", point="before_answer", before="answer", then=to_answer)
+    graph = waiting(point)
+    settings = {"settings": {"pause_before_answer": True}}
+    waits = await graph.ainvoke({"question": QUESTION, **settings}, THREAD)
+    assert waits["__interrupt__"][0].value["allowed"] == []
+    edits = [{"op": "drop_triple", "triple": "x"}]
+    asked = await graph.ainvoke(Resume(resume={"edits": edits}), THREAD)
+    assert "no edit at all" in asked["__interrupt__"][0].value["problem"]
+    result = await graph.ainvoke(Resume(resume={"edits": []}), THREAD)
+    assert result["stop_reason"] == "looked_up"
+
+
+def waiting(point: Review) -> Any:
+    """A small graph that answers after a pause."""
+    parts: dict[str, Any] = {name: part for name, part in world().items() if name != "planner"}
     builder = SystemBuilder("lookup", RunState, Parts.of(**parts))
     builder.add_work("start", partial(start, points=["before_answer"]))
     builder.add_work("answer", partial(answer, stop=lambda state, settings: "looked_up"))
     builder.add_edge(START, "start")
     builder.add_edge("answer", END)
     add_routes(builder, lookup.SYSTEM, {"start": to_answer}, [point])
-    graph = builder.compile(checkpointer=InMemorySaver())
-    settings = {"settings": {"pause_before_answer": True}}
-    waits = await graph.ainvoke({"question": QUESTION, **settings}, THREAD)
-    assert waits["__interrupt__"][0].value["point"] == "before_answer"
-    result = await graph.ainvoke(Resume(resume={"edits": []}), THREAD)
-    assert result["stop_reason"] == "looked_up"
+    return builder.compile(checkpointer=InMemorySaver())
 
 
 def to_answer(state: Any, settings: Context) -> Literal["answer"]:
