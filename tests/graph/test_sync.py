@@ -36,7 +36,7 @@ def served(kind: str) -> Iterator[tuple[BaseChatModel, list[Any]]]:
         "openai": OpenAIServer,
         "anthropic": AnthropicServer,
     }
-    script = [Answer("No facts.", match="^Title:"), Answer("Narvik", match="")]
+    script = [Answer("No facts.", match=r"^1 \["), Answer("Narvik", match="")]
     with servers[kind](script) as server:
         settings: dict[str, Any] = {"base_url": server.url, "api_key": "x", "max_retries": 0}
         yield init_chat_model("m", model_provider=kind, **settings), server.requests
