@@ -10,6 +10,9 @@ from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.records import AttributedGraph, Reading
 from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
 
+FEW_FACTS = 20
+"""Facts of a knowledge graph that a Graph LLM reads: as many as the embedded one reads best."""
+
 
 class GnnConfig(Settings):
     """The graph encoder.
@@ -120,6 +123,7 @@ class GraphLLMConfig(Settings):
             top_k=self.top_k,
             max_triples=self.max_triples,
             answer_passages=self.answer_passages,
+            kg_triples=FEW_FACTS,
         )
 
     @property

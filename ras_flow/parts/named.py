@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock, RLock
@@ -18,6 +17,7 @@ from ras_flow.demo.index import demo_index, demo_propositions
 from ras_flow.demo.triples import DemoExtractor
 from ras_flow.documents.index_folders import MANIFEST
 from ras_flow.errors import ConfigurationError
+from ras_flow.graph_llm.config import FEW_FACTS
 from ras_flow.graph_llm.export import PART, read_export
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphLLMSource, GraphPlanner
 from ras_flow.graph_llm.served import ServedGraphLLM, find_export
@@ -60,9 +60,6 @@ from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
 
 T = TypeVar("T")
-
-FEW_FACTS = 20
-"""Facts of a knowledge graph that the embedded model reads best."""
 
 
 def _shared(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
@@ -141,7 +138,7 @@ def hop_reader_of(context: Context) -> HopReader:
 def reading_of_answerer(context: Context) -> Reading:
     """Return how much the answerer reads best; it is not set up for that."""
     if local := find_graph_llm(context.answerer):
-        return replace(local.config.reading, kg_triples=FEW_FACTS)
+        return local.config.reading
     if context.answerer == CHAIN_ENDS:
         return ChainEnds.reading
     if is_default(context.answerer):

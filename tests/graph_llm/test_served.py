@@ -183,7 +183,8 @@ async def test_names_find_exports(
     # What it reads is known without its server, and a name that is none reads what all others do.
     for answerer, reading in {
         name: read_export(exports["graph"]).config.reading,
-        "local:default": Reading(top_k=2, max_triples=4, answer_passages=1),
+        f"local:{exports['graph-trained']}": read_export(exports["graph"]).config.reading,
+        "local:default": Reading(top_k=2, max_triples=4, answer_passages=1, kg_triples=20),
         "nobody:x": Reading(),
     }.items():
         assert await parts.get_reading(Context(answerer=answerer)) == reading
