@@ -68,7 +68,7 @@ def link(
 ) -> list[Entity]:
     """Find the entities that a question is about.
 
-    The longest parts of the question that are names or aliases count. Only if there are none,
+    The longest parts of the question that are names or aliases count. If nothing matches,
     names that are spelled alike do, and then the nearest vector.
 
     A question's vector decides between homonyms. There are at most five, those in front first.
@@ -154,7 +154,7 @@ def _mentions(question: str) -> Iterator[_Mention]:
                 if form and normalize_name(form) not in seen:
                     seen.add(normalize_name(form))
                     named = (begin > 0 and text[:1].isupper()) or any(says.values())
-                    named = named and any(map(str.isalpha, form))  # A year is no good name.
+                    named = named and any(map(str.isalpha, form))  # Not a bare year.
                     solid = named and all(says.values()) and bool(content_words(edges[0]))
                     yield _Mention(begin, end, form, named, solid)
 

@@ -25,7 +25,7 @@ LABEL_RELATIONS = frozenset(
 ALIAS_RELATIONS = frozenset(
     [f"{_SKOS}altLabel", "http://schema.org/alternateName", "https://schema.org/alternateName"]
 )
-"""Relations that name things: what they state is no fact of the graph."""
+"""Relations that name things; the graph does not keep them as facts."""
 
 _NAMELESS_ID = re.compile(r"_:.*|(?:.*/)?[mg]\.[0-9a-z_]+", re.DOTALL)
 _LONGEST_SUFFIX = 100

@@ -80,7 +80,9 @@ def _kind(path: Path) -> str:
     kind = next((suffix for suffix in reversed(suffixes) if suffix != ".gz"), "")
     if kind not in (".tsv", ".jsonl", *_RDF):
         known = ", ".join((".tsv", ".jsonl", *_RDF))
-        raise DocumentError(f"{path} has none of the endings {known} (each also with .gz).")
+        raise DocumentError(
+            f"Cannot read {path}: its name must end in {known} (each also with .gz)."
+        )
     return kind
 
 

@@ -96,7 +96,7 @@ class KnowledgeGraph(Snapshot[KgManifest]):
 
     @property
     def takes_vectors(self) -> str | None:
-        """The identity of the encoder whose vectors questions need; None if the graph has none."""
+        """The identity of the encoder whose vectors questions need; None without vectors."""
         return self.manifest.embedder.identity if self.manifest.embedder else None
 
     def __len__(self) -> int:

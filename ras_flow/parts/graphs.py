@@ -18,7 +18,7 @@ def knowledge_of(context: Context) -> KnowledgeSource:
     """Return the knowledge graph as it is now; the first call opens it."""
     if context.kg is None:
         raise ConfigurationError(
-            "There is no knowledge graph to answer from. Set `kg` to a folder that `ras-flow kg "
+            "Name a knowledge graph to answer from: set `kg` to a folder that `ras-flow kg "
             'build` made (or "demo", to try the demo graph).'
         )
     if context.kg == DEMO_INDEX:

@@ -262,7 +262,7 @@ def stored_triples_of(context: Context, extractor: str, encoder: Encoder) -> Tri
     """Return what searches the index's propositions as they are now.
 
     Raises:
-        IndexMissingError: The index has none.
+        IndexMissingError: The index lacks stored triples.
         IndexMismatchError: It has some of another extractor or encoder.
     """
     with _index(context) as (path, _):
@@ -298,7 +298,7 @@ def _index(context: Context) -> Iterator[tuple[Path, LocalSentenceEncoder | None
 
 
 def _version(folder: Path) -> int:
-    """Return when an index was written last; 0 where there is none."""
+    """Return when an index was written last; 0 if it does not exist."""
     manifest = path_named(str(folder / MANIFEST))
     return manifest.stat().st_mtime_ns if manifest.exists() else 0
 

@@ -92,7 +92,7 @@ class PartsSource(Protocol):
 
         Raises:
             ConfigurationError: The settings name no extractor, or a stored index and a retriever
-                that has none.
+                that lacks one.
             CorpusIndexError: The index is missing, corrupt, or of another encoder or extractor.
         """
         ...

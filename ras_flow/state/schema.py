@@ -49,7 +49,7 @@ class Triple(TypedDict):
 
     It belongs to every hop that read one of its ``passages``; where none did, as where a person
     added it, to the last hop. ``ids`` are the ids of subject, predicate and object in the knowledge
-    graph that it is from, each empty where it has none.
+    graph that it is from, each empty if unknown.
     """
 
     subject: str

@@ -52,8 +52,8 @@ def decide(state: T2State, settings: T2Context) -> Decision:
 def is_stuck(state: T2State, settings: T2Context) -> bool:
     """Tell whether another search would bring nothing new.
 
-    That is so where the last one found nothing and nothing can be asked anew; and where there is
-    nothing to search for, once the question itself was searched for.
+    It would not if the last one found nothing and every query would be the same again, or if no
+    clue can be searched for and the question itself was.
     """
     asked = {(one.id, one.form.query) for one in survey(state, settings).searchable}
     if not asked:

@@ -20,7 +20,7 @@ class T2Context(Context):
         resolver: The model that fills slots; None for the planner's.
         triple_index: ``"stored"`` searches the index's propositions, which
             `ras-flow triples index` makes; ``"lazy"`` finds passages first and extracts them;
-            ``"auto"`` takes the stored ones where there are any.
+            ``"auto"`` takes stored ones if the index has them.
         unresolved: ``"keep"`` leaves a clue open that a round did not resolve; ``"drop"`` gives it
             up, as the paper's algorithm 1 does.
         claims: ``"check"`` searches for what the question itself claims; ``"trust"`` takes it for

@@ -15,7 +15,7 @@ Hit = tuple[float, int]
 
 Search = Callable[[list[int], int], list[list[Hit]]]
 """Positions of queries and a depth to each one's nearest propositions: best first, equal ones by
-position, as many as the depth where there are so many."""
+position, as many as the depth asks for, if they exist."""
 
 DEPTH = 32
 """Propositions that each query is asked for first."""

@@ -29,9 +29,9 @@ class Matched(NamedTuple):
 
 
 def read_answers(text: str) -> list[str] | None:
-    """Return the answers that a reply names, each once; None where it names none in this form.
+    """Return the answers that a reply names, each once; None if no line has this form.
 
-    What says that nothing was found is no answer: the list may be empty.
+    A line that says nothing was found does not count, so the list may be empty.
     """
     lines = _LINE.findall(spoken(text))
     return _different(filter(None, map(_answer, lines))) if lines else None

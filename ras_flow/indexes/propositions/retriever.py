@@ -89,7 +89,7 @@ def open_propositions(
     """Open the propositions of an index, in a thread.
 
     Raises:
-        IndexMissingError: It has none.
+        IndexMissingError: It lacks a triple index.
         IndexMismatchError: It has some of another extractor or encoder.
     """
     folder = proposition_folder(index, extractor)

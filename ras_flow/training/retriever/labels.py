@@ -51,7 +51,7 @@ class Label:
 async def label(
     asked: Asked, whole: Graph, refiner: Refiner | str, options: Options
 ) -> Label | str:
-    """Return a question's label, or why it has none.
+    """Return a question's label, or why it cannot be labelled.
 
     ``refiner`` is ``gold`` for the data set's facts, ``none`` for all shortest paths (the weak
     labels), or who chooses.

@@ -35,7 +35,7 @@ class PathItem:
 
 
 def make_path_items(examples: Sequence[Example], texts: Texts) -> list[PathItem]:
-    """Turn examples into paths; an example without a path in its subgraph has none."""
+    """Turn examples into paths; skip examples whose subgraph lacks the path."""
     items = []
     for example in examples:
         graph = example.graph
