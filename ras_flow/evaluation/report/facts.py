@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ras_flow.evaluation.metrics.facts import CUTS
 from ras_flow.evaluation.report.summary import Summary
-from ras_flow.evaluation.report.tables import Table, percent
+from ras_flow.evaluation.report.tables import Table, measured
 
 _ALL = ("", *(f"@{cut}" for cut in CUTS))
 
@@ -24,15 +24,10 @@ def fact_table(summaries: Sequence[Summary]) -> Table | None:
         "chain_coverage": "in chains",
         "outside": "outside",
     }
-    rows = []
-    for one in summaries:
-        found = [one.measure(name) for name in names]
-        if any(value is not None for value in found):
-            rows.append([one.system, *("" if v is None else percent(v) for v in found)])
     note = (
         "In per cent, of all facts found and of the best. Recall is of the gold facts, precision "
         "the share of the facts that are gold; answer recall is of the gold answers, some fact "
         "having them at an end, and answer precision the share of facts that do. In chains: gold "
         "facts that stand in evidence chains. Outside: answers given that no fact found has."
     )
-    return Table("Facts", ["system", *names.values()], rows, note) if rows else None
+    return measured("Facts", names, summaries, note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import fmean
@@ -124,17 +124,24 @@ def step_table(summaries: Sequence[Summary]) -> Table | None:
         "label_accuracy": "plans right",
         "subquery_f1": "subquery F1",
     }
-    rows = []
-    for one in summaries:
-        found = [one.measure(name) for name in names]
-        if any(value is not None for value in found):
-            rows.append([one.system, *("" if v is None else percent(v) for v in found)])
     note = (
         "In per cent. Recall is of the gold documents after the last hop, 0 without one; gold "
         "cited is the share of them that the answer cites; a plan "
         "is right that stops when all of them are found, and not before."
     )
-    return Table("Steps", ["system", *names.values()], rows, note) if rows else None
+    return measured("Steps", names, summaries, note)
+
+
+def measured(
+    title: str, names: Mapping[str, str], summaries: Sequence[Summary], note: str
+) -> Table | None:
+    """Tabulate measures of systems, by name and heading; None if nothing was measured."""
+    rows = []
+    for one in summaries:
+        found = [one.measure(name) for name in names]
+        if any(value is not None for value in found):
+            rows.append([one.system, *("" if v is None else percent(v) for v in found)])
+    return Table(title, ["system", *names.values()], rows, note) if rows else None
 
 
 def stop_table(summaries: Sequence[Summary]) -> Table:

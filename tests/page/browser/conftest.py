@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from ras_flow.runs.document import RunDocument
 from tests.page.canned import TOKEN, CannedServer
-from tests.page.documents import big, hostile, paused, two_branches
+from tests.page.documents import big, bridge, hostile, paused, two_branches
 
 _ARGUMENTS = [
     "--no-sandbox",
@@ -120,3 +121,17 @@ async def open_page(browser: Browser, server: CannedServer) -> AsyncIterator[Ope
         assert watch.dialogs == []
         assert watch.strangers == []
         assert [e for e in watch.errors if not any(part in e for part in expected)] == []
+
+
+@pytest.fixture
+def one_branch(server: CannedServer) -> CannedServer:
+    """The run before it was forked; a fork's answer makes the second branch."""
+    server.documents["a71c0ffee001"] = bridge().document()
+    server.then = two_branches()
+    server.stream = [
+        {"type": "plan", "hop": 2, "label": "SUBQ", "subquery": "On which <b>river</b>?"},
+        None,
+        {"type": "answer", "answer": "The Glåma", "stop_reason": "sufficient", "citations": []},
+        {"type": "done", "branch": 2},
+    ]
+    return server

@@ -12,6 +12,7 @@ from ras_flow import Context
 from ras_flow.testing import MappingExtractor
 from tests.graph.world import QUESTION as WORLD_QUESTION
 from tests.graph.world import TRIPLES
+from tests.page.asking import opened
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, places, shown, step
 from tests.page.canned import CannedServer
@@ -21,28 +22,12 @@ from tests.page.documents import (
     bridge,
     cut,
     triples_named,
-    two_branches,
 )
-from tests.page.test_app_runs import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 FORK = "fork/a71c0ffee001"
-
-
-@pytest.fixture
-def one_branch(server: CannedServer) -> CannedServer:
-    """The run before it was forked; a fork's answer makes the second branch."""
-    server.documents["a71c0ffee001"] = bridge().document()
-    server.then = two_branches()
-    server.stream = [
-        {"type": "plan", "hop": 2, "label": "SUBQ", "subquery": "On which <b>river</b>?"},
-        None,
-        {"type": "answer", "answer": "The Glåma", "stop_reason": "sufficient", "citations": []},
-        {"type": "done", "branch": 2},
-    ]
-    return server
 
 
 async def test_from_the_wrong_triple_to_a_branch_without_it(

@@ -10,6 +10,7 @@ from playwright.async_api import expect
 from ras_flow import Context
 from ras_flow.runs import Runs
 from tests.graph.world import QUESTION as WORLD_QUESTION
+from tests.page.asking import opened
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, drawn, places, step
 from tests.page.canned import CannedServer
@@ -18,25 +19,9 @@ from tests.page.documents import (
     bridge,
     cut,
     paused,
-    two_branches,
 )
-from tests.page.test_app_runs import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest.fixture
-def one_branch(server: CannedServer) -> CannedServer:
-    """The run before it was forked; a fork's answer makes the second branch."""
-    server.documents["a71c0ffee001"] = bridge().document()
-    server.then = two_branches()
-    server.stream = [
-        {"type": "plan", "hop": 2, "label": "SUBQ", "subquery": "On which <b>river</b>?"},
-        None,
-        {"type": "answer", "answer": "The Glåma", "stop_reason": "sufficient", "citations": []},
-        {"type": "done", "branch": 2},
-    ]
-    return server
 
 
 async def until_its_review(runs: Runs) -> None:
