@@ -1,5 +1,7 @@
 """The graphs' pictures and schemas, as users and servers see them: a change must be deliberate.
 
+Descriptions are docstrings; their wording is free to change.
+
 To accept a change: python -m tests.graph.test_snapshots
 """
 
@@ -22,9 +24,21 @@ SYSTEMS = ("ras", "t2rag", "reg")
 def schemas(system: str) -> dict[str, Any]:
     graph = find_system(system).builder().compile()
     return {
-        "input": graph.get_input_jsonschema(),
-        "output": graph.get_output_jsonschema(),
-        "context": graph.get_context_jsonschema() or {},
+        "input": bare(graph.get_input_jsonschema()),
+        "output": bare(graph.get_output_jsonschema()),
+        "context": bare(graph.get_context_jsonschema() or {}),
+    }
+
+
+def bare(schema: Any) -> Any:
+    """Leave out a schema's descriptions."""
+    if isinstance(schema, list):
+        return [bare(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    described = isinstance(schema.get("description"), str)
+    return {
+        name: bare(one) for name, one in schema.items() if not (described and name == "description")
     }
 
 
