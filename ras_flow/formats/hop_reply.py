@@ -28,6 +28,11 @@ _LABELS: dict[str, StepLabel] = {
     "NOTFOUND": "NOT_FOUND",
     "NORETRIEVAL": "NO_RETRIEVAL",
 }
+_JSON_STEPS: dict[str, StepLabel] = {
+    "answer": "ANSWER",
+    "not_found": "NOT_FOUND",
+    "no_retrieval": "NO_RETRIEVAL",
+}
 _LABEL = re.compile(
     r"(sub[ _-]?q(?:uery)?|search|(?:final[ _-]*)?answer|not[ _-]*found|no[ _-]*retrieval)",
     re.IGNORECASE,
@@ -266,7 +271,7 @@ def _is_fact(spo: Spo) -> bool:
 
 
 def _read_json(text: str) -> tuple[list[Fact], list[_Step], str] | None:
-    """Read the JSON form (:data:`ras_flow.prompts.hop_reader.SCHEMA`), wherever it stands."""
+    """Read the JSON form (:func:`ras_flow.prompts.hop_reader.schema`), wherever it stands."""
     start = text.find("{")
     if start < 0:
         return None
@@ -274,16 +279,15 @@ def _read_json(text: str) -> tuple[list[Fact], list[_Step], str] | None:
         made, _ = json.JSONDecoder().raw_decode(text[start:])
     except (ValueError, RecursionError):
         return None
-    if not isinstance(made, dict) or not made.keys() & {"facts", "search", "answer", "not_found"}:
+    if not isinstance(made, dict) or not made.keys() & {"facts", "search", *_JSON_STEPS}:
         return None
     facts = [fact for item in _list(made.get("facts")) if (fact := _json_fact(item))]
     steps = [_Step("SUBQ", [text]) for text in _list(made.get("search")) if isinstance(text, str)]
     if not any(line.strip() for step in steps for line in step.lines):
         steps = []
-    for name in ("answer", "not_found"):
+    for name, label in _JSON_STEPS.items():
         said = made.get(name)
         if not steps and isinstance(said, str) and said.strip():
-            label: StepLabel = "ANSWER" if name == "answer" else "NOT_FOUND"
             steps = [_Step(label, [said], _integers(made.get("passages")))]
     return facts, steps, ""
 

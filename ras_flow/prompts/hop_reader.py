@@ -48,16 +48,19 @@ _OTHERWISE = {
 _JSON = """\
 Write facts and step as one JSON object: "facts", a list of objects with "subject", "predicate", \
 "object" and "passages" (numbers); and the step, as one of "search" (up to three questions), \
-"answer" with its "passages", or "not_found". Leave the other fields empty."""
+"answer" with its "passages", {steps}. Leave the other fields empty."""
 
 
 def instruction(
     *, reads: str, guess: bool, known: bool = False, form: str = "", json: bool = False
 ) -> str:
     """Return the instruction, the same at each call of a run; ``form`` says how to answer."""
-    step = _STEP.replace("{otherwise}", _OTHERWISE[guess]) + _KNOWN * (known and not json)
+    step = _STEP.replace("{otherwise}", _OTHERWISE[guess]) + _KNOWN * known
     parts = [_TASK + _MEMORY[reads], _FACTS, step, form or _FORM]
-    return "\n".join([*parts, _JSON] if json else parts)
+    if json:
+        rest = '"not_found" or "no_retrieval"' if known else 'or "not_found"'
+        parts.append(_JSON.replace("{steps}", rest))
+    return "\n".join(parts)
 
 
 EXAMPLES: list[tuple[str, str]] = [
@@ -71,21 +74,29 @@ EXAMPLES: list[tuple[str, str]] = [
 ]
 """A note and a new passage that lead to the answer."""
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "facts": FACTS,
-        "search": {"type": "array", "items": {"type": "string"}},
-        "answer": {"type": "string"},
-        "passages": {"type": "array", "items": {"type": "integer"}},
-        "not_found": {"type": "string"},
-    },
-    "required": ["facts", "search", "answer", "passages", "not_found"],
-    "additionalProperties": False,
+_OTHER_FIELDS: dict[str, Any] = {
+    "search": {"type": "array", "items": {"type": "string"}},
+    "answer": {"type": "string"},
+    "passages": {"type": "array", "items": {"type": "integer"}},
+    "not_found": {"type": "string"},
 }
-"""JSON schema of a reply, within what strict servers take."""
 
 
-def as_json(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+def schema(*, known: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of a reply, within what strict servers take."""
+    fields = {"facts": FACTS, **_OTHER_FIELDS}
+    if known:
+        fields["no_retrieval"] = {"type": "string"}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def as_json(facts: Mapping[str, Any], *, known: bool = False) -> Mapping[str, Any]:
     """Fill the fields that a step leaves empty."""
-    return {"facts": [], "search": [], "answer": "", "passages": [], "not_found": "", **facts}
+    fields = schema(known=known)["properties"].items()
+    empty = {name: [] if field["type"] == "array" else "" for name, field in fields}
+    return {**empty, **facts}

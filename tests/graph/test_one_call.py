@@ -272,17 +272,20 @@ async def test_a_passage_cannot_play_a_search_or_another_passage() -> None:
     assert "\nSearch: " not in text and "\n9 [" not in text
 
 
-async def test_a_server_that_takes_a_schema_is_asked_for_json() -> None:
+@pytest.mark.parametrize(("task", "field"), [("short_qa", "answer"), ("yes_no", "no_retrieval")])
+async def test_a_server_that_takes_a_schema_is_asked_for_json(task: str, field: str) -> None:
     class Strict(ScriptedModel):
         async def generate(self, prompts: Any, *, schema: Any, **more: Any) -> Any:
             assert set(schema["required"]) == {*json.loads(prompts[0][-2]["content"])}
             return await super().generate(prompts, **more)
 
-    model = Strict('{"facts": [], "search": [], "answer": "Narvik", "passages": [1]}')
+    model = Strict(json.dumps({"facts": [], "search": [], field: "yes", "passages": [1]}))
     roles = dict.fromkeys(("planner", "extractor", "answerer"), model)
-    context = Context(extractor_output="json")
+    context = Context(extractor_output="json", task=task)
     graph = build_graph(**roles, retriever=ListRetriever(DOCUMENTS), defaults=context).compile()
-    assert (await graph.ainvoke({"question": QUESTION}))["answer"] == "Narvik"
+    result = await graph.ainvoke({"question": QUESTION})
+    reason = "sufficient" if field == "answer" else field
+    assert (result["answer"], result["stop_reason"]) == ("yes", reason)
 
 
 async def test_a_killed_hop_is_not_paid_for_again(saver: Any) -> None:

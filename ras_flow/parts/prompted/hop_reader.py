@@ -58,7 +58,9 @@ class PromptedHopReader:
                 format_hop, part, max_tokens=space, count_tokens=self.model.count_tokens
             )
             lost += view.lost_triples
-            more: dict[str, Any] = {"schema": prompts.SCHEMA} if self._json else {}
+            more: dict[str, Any] = {}
+            if self._json:
+                more["schema"] = prompts.schema(known=request.may_know)
             made += await self.model.generate(
                 [ask(prefix, view.text)],
                 max_new_tokens=FACT_TOKENS + request.max_new_tokens,
@@ -86,7 +88,10 @@ class PromptedHopReader:
         )
         examples = prompts.EXAMPLES
         if self._json:
-            examples = [(seen, _json(parse_hop_reply(reply))) for seen, reply in examples]
+            examples = [
+                (seen, _json(parse_hop_reply(reply), known=request.may_know))
+                for seen, reply in examples
+            ]
         return few_shot(told, examples)
 
     def _parts(self, request: HopRequest, space: int) -> Iterator[HopRequest]:
@@ -114,10 +119,9 @@ def _facts(reply: HopReply) -> str:
     return "\n".join(f"{' | '.join(fact.spo)} {list(fact.numbers)}" for fact in reply.facts)
 
 
-def _json(reply: HopReply) -> str:
+def _json(reply: HopReply, *, known: bool) -> str:
     step: dict[str, Any] = {"search": list(reply.subqueries)}
     if reply.label == "ANSWER":
         step |= {"answer": reply.text, "passages": list(reply.numbers)}
-    return json.dumps(
-        prompts.as_json({"facts": facts_as_json(reply.facts), **step}), ensure_ascii=False
-    )
+    fields = {"facts": facts_as_json(reply.facts), **step}
+    return json.dumps(prompts.as_json(fields, known=known), ensure_ascii=False)
