@@ -122,6 +122,7 @@ class Runs(StoredRuns):
         Raises:
             RunError: The run or branch is unknown, it is finished, there are edits and it waits
                 for none, it waits for a review and gets no answer, or it is past ``checkpoint``.
+            EditError: An edit is malformed. Nothing was changed.
             RasFlowError: The run failed again.
         """
         saved = await self._state(run_id)
@@ -148,7 +149,9 @@ class Runs(StoredRuns):
                     f"Run {run_id} waits for a review: answer it with a list of edits, an empty "
                     f"one to approve, or with: {command('resume', run_id, options=['--approve'])}"
                 )
-            answer = Command(resume={"edits": list(edits)})
+            # LangGraph stores an answer before the review sees it, half a character as "?".
+            parsed = parse_edits(edits, system_of(run_id, saved.system).operations)
+            answer = Command(resume={"edits": parsed})
         async for event in self._threads.stream(run_id, answer, end, seen=saved.checkpoint):
             yield event
 

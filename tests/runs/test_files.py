@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sqlite3
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ras_flow import build_graph, open_runs
 from ras_flow.errors import RecordError, RunError
+from ras_flow.runs.databases.sqlite import open_saver
 from tests.cli.command import Command, ras_flow
 from tests.graph.world import QUESTION, world
 from tests.runs import killed_fork
@@ -86,6 +88,25 @@ async def test_a_locked_database_is_named_and_loses_nothing(home: Path) -> None:
         assert await runs.document("a") == old
         await events(runs.fork("a", last, drop()))
         assert branch(await runs.document("a"), 2)["answer"] == "elsewhere"
+
+
+async def test_a_write_that_is_cancelled_leaves_nothing_locked(tmp_path: Path) -> None:
+    async with open_saver(tmp_path) as saver:
+        graph = build_graph(**world()).compile(checkpointer=saver)
+        run = asyncio.ensure_future(
+            graph.ainvoke({"question": QUESTION}, {"configurable": {"thread_id": "a"}})
+        )
+        loop = asyncio.get_running_loop()
+
+        def cancel(statement: str) -> None:
+            if statement.startswith("INSERT OR IGNORE"):  # What a node returned.
+                loop.call_soon_threadsafe(run.cancel)
+
+        await saver.conn.set_trace_callback(cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        with sqlite3.connect(tmp_path / "runs.sqlite", timeout=0) as other:
+            other.execute("DELETE FROM writes")
 
 
 async def test_a_folder_that_cannot_be_written_is_named(home: Path) -> None:

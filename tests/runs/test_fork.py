@@ -232,6 +232,9 @@ async def test_no_review_is_approved_by_mistake(saver: Any) -> None:
     first = await runs.document("a")
     with pytest.raises(RunError, match=r"waits for a review.*--approve"):
         await events(runs.resume("a"))
+    for edit in ({"op": "subquery", "text": "a\ud800"}, {"op\ud800": "subquery"}):
+        with pytest.raises(EditError, match="Edit 1"):
+            await events(runs.resume("a", [edit]))
     assert await runs.document("a") == first
     looked_at = branch(first, 1)["steps"][-1]
     await events(runs.resume("a", [], checkpoint=looked_at))

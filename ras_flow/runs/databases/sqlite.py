@@ -8,13 +8,16 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from sqlite3 import DatabaseError
+from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow.errors import RunError
 from ras_flow.runs.databases.stores import advice, open_sqlite_store
 from ras_flow.runs.local import DATA_ONLY
 from ras_flow.runs.runs import Builder, Runs
+from ras_flow.support.concurrency import to_its_end
 from ras_flow.support.paths import home_folder
 from ras_flow.systems import DEFAULT, find_system
 
@@ -71,9 +74,10 @@ async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
 
 
 class _Saver(AsyncSqliteSaver):
-    """A checkpointer that goes on only while its file is where it was opened.
+    """A checkpointer that ends every transaction, and stops once its file was moved or deleted.
 
-    SQLite itself would read and write a file that was deleted, and lose all of it at the end.
+    SQLite would go on with a deleted file, and lose all of it at the end. LangGraph's own leaves
+    its transaction open, and the file locked, when a write is cancelled.
     """
 
     def __init__(self, opened: AsyncSqliteSaver, file: Path) -> None:
@@ -92,6 +96,18 @@ class _Saver(AsyncSqliteSaver):
                 "was open, so that nothing is read there or kept. Move it back, or start this "
                 "program again with what is there now."
             )
+
+    async def aput(self, *given: Any) -> RunnableConfig:
+        """Write a checkpoint."""
+        return await to_its_end(super().aput(*given))
+
+    async def aput_writes(self, *given: Any) -> None:
+        """Write what a task returned."""
+        await to_its_end(super().aput_writes(*given))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a thread."""
+        await to_its_end(super().adelete_thread(thread_id))
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
