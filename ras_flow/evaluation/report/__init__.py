@@ -1,4 +1,4 @@
-"""The report of an evaluation: tables and plots, as Markdown and as one HTML page."""
+"""The report of an evaluation: tables as Markdown, and the same as one HTML page."""
 
 from ras_flow.evaluation.report.writing import write_report
 
