@@ -135,13 +135,13 @@ def compare(
 @app.command()
 def names() -> None:
     """List the systems and benchmarks that a config can name."""
-    from ras_flow.evaluation.benchmarks import benchmark_names
+    from ras_flow.evaluation.benchmarks import FORMS
     from ras_flow.evaluation.loading import SHIPPED
     from ras_flow.evaluation.systems import SYSTEMS
 
     for system in SYSTEMS.values():
         typer.echo(f"{system.kind:<18}{system.about}")
-    typer.echo(f"\nbenchmarks: {', '.join([*benchmark_names(), *SHIPPED])}")
+    typer.echo(f"\nbenchmarks: {', '.join([*FORMS, *SHIPPED])}")
 
 
 def _answers(folder: Path) -> tuple[list[Row], dict[str, int]]:

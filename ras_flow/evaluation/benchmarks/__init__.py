@@ -10,48 +10,21 @@ from pathlib import Path
 
 from ras_flow.datasets.reading import Row
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.evaluation.benchmarks import (
-    alce,
-    choices,
-    fever,
-    hotpotqa,
-    jsonl,
-    knowledge_graphs,
-    musique,
-    popqa,
-    pubhealth,
-    qed,
-    strategyqa,
-    triviaqa,
-    wiki2,
-)
+from ras_flow.evaluation.benchmarks import closed, jsonl, knowledge_graphs, multi_hop, open_ended
 from ras_flow.evaluation.benchmarks.form import Form
 from ras_flow.evaluation.benchmarks.unanswerable import in_order_by_chance, set_apart
 from ras_flow.evaluation.question import Benchmark, Question, pooled_documents
 
 FORMS: dict[str, Form] = {
-    **triviaqa.FORMS,
-    **wiki2.FORMS,
-    **popqa.FORMS,
-    **pubhealth.FORMS,
-    **choices.FORMS,
-    **alce.FORMS,
-    **hotpotqa.FORMS,
-    **musique.FORMS,
-    **strategyqa.FORMS,
-    **fever.FORMS,
-    **qed.FORMS,
+    **open_ended.FORMS,
+    **closed.FORMS,
+    **multi_hop.FORMS,
     **knowledge_graphs.FORMS,
     **jsonl.FORMS,
 }
-"""Benchmarks by name: the seven of the paper first (appendix E.1)."""
+"""Benchmarks by name."""
 
 _PART_FIELDS = ("split", "set", "kb", "graph", "src")
-
-
-def benchmark_names() -> tuple[str, ...]:
-    """Return the names that :func:`load_benchmark` knows."""
-    return tuple(FORMS)
 
 
 def load_benchmark(

@@ -57,10 +57,12 @@ def some_texts(row: Row, field: str) -> tuple[str, ...]:
     return found
 
 
-def given_documents(row: Row, field: str) -> tuple[Document, ...]:
+def given_documents(
+    row: Row, field: str, *, title: str = "title", text: str = "text"
+) -> tuple[Document, ...]:
     """Return the first :data:`GIVEN` of the documents that come with a question."""
     found: list[Document] = []
     for item in row.rows(field) if row.has(field) else []:
-        if text := optional_text(item, "text"):
-            found.append({"title": optional_text(item, "title"), "text": text})
+        if said := optional_text(item, text):
+            found.append({"title": optional_text(item, title), "text": said})
     return tuple(found[:GIVEN])

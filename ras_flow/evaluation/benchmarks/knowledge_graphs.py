@@ -22,7 +22,6 @@ from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError
 from ras_flow.evaluation.benchmarks.form import Form, optional_text, some_texts
 from ras_flow.evaluation.question import Question, Support
-from ras_flow.formats.triples import Spo
 from ras_flow.support.extras import require
 
 SETS = ("set_f1", "strict_f1", "hit", "hit_at_1")
@@ -34,12 +33,13 @@ _STANCES = {"support": "It supports it.", "counter": "It counters it."}
 def read_own(row: Row) -> Question:
     """Read a question of one's own; without answers it asks what the graph does not say."""
     answers = _filled(row.texts("answers"))
+    gold = row.triples("gold") if row.has("gold") else []
     return Question(
         id=optional_text(row, "id"),
         question=row.text("question"),
         answers=answers,
         answer_sets=_each(answers),
-        support=_resting_on(row.triples("gold")) if row.has("gold") else (),
+        support=tuple(Support(fact[0], facts=(fact,)) for fact in gold),
         kind=optional_text(row, "type", "kind"),
         entities=_filled(row.texts("entities")) if row.has("entities") else (),
         graph=tuple(row.triples("triples")) if row.has("triples") else (),
@@ -67,30 +67,19 @@ def read_pathquestion(row: Row) -> Question:
     )
 
 
-def read_webqsp(row: Row) -> Question:
-    """Read a question to Freebase, with a subgraph where the file has one."""
-    answers = some_texts(row, "answers")
-    return Question(
-        row.text("id"),
-        row.text("question"),
-        answers,
-        answer_sets=_each(answers),
-        graph=tuple(row.triples("triples")) if row.has("triples") else (),
-    )
-
-
-def read_rog(row: Row) -> Question | None:
-    """Read a row of RoG's sets, as JSON lines; one without an answer is left out."""
-    answers = _filled(row.texts("answer"))
+def read_subgraph(row: Row) -> Question | None:
+    """Read a question of WebQSP or RoG's sets with its subgraph; one without an answer goes out."""
+    answers = _filled(row.texts("answers" if row.has("answers") else "answer"))
     if not answers:
         return None
+    field = "triples" if row.has("triples") else "graph"
     return Question(
         id=row.text("id"),
         question=row.text("question"),
         answers=answers,
         answer_sets=_each(answers),
-        entities=_filled(row.texts("q_entity")),
-        graph=tuple(row.triples("graph")) if row.has("graph") else (),
+        entities=_filled(row.texts("q_entity")) if row.has("q_entity") else (),
+        graph=tuple(row.triples(field)) if row.has(field) else (),
     )
 
 
@@ -112,22 +101,13 @@ def scored_rows(path: Path) -> Iterator[Row]:
 
 def read_scored(row: Row) -> Question | None:
     """Read what SubgraphRAG's retriever found for a question."""
-    answers = _filled(row.texts("a_entity"))
-    if not answers:
-        return None
     triples = []
     for at, found in enumerate(row.items("scored_triples")):
         if not isinstance(found, Sequence) or len(found) < 3:
             row.fail(f"scored_triples[{at}]", "expected [head, relation, tail, score]")
         triples.append([*found[:3]])
-    return Question(
-        id=row.text("id"),
-        question=row.text("question"),
-        answers=answers,
-        answer_sets=_each(answers),
-        entities=_filled(row.texts("q_entity")),
-        graph=tuple(Row({"graph": triples}, row.where).triples("graph")),
-    )
+    value = {**row.value, "answer": row.value.get("a_entity"), "graph": triples}
+    return read_subgraph(Row(value, row.where))
 
 
 def read_grailqa(row: Row) -> Question | None:
@@ -188,19 +168,14 @@ def _each(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     return tuple((answer,) for answer in dict.fromkeys(answers))
 
 
-def _resting_on(facts: Sequence[Spo]) -> tuple[Support, ...]:
-    """Return facts as support: each on the page of its subject."""
-    return tuple(Support(fact[0], facts=(fact,)) for fact in facts)
-
-
 def _form(read: Callable[[Row], Question | None]) -> Form:
     return Form("short_qa", SETS, read, corpus_metrics=("micro_f1",))
 
 
 FORMS = {
     "pathquestion": _form(read_pathquestion),
-    "webqsp": _form(read_webqsp),
-    "rog": _form(read_rog),
+    "webqsp": _form(read_subgraph),
+    "rog": _form(read_subgraph),
     "subgraphrag": replace(_form(read_scored), rows=scored_rows),
     "grailqa": _form(read_grailqa),
     "kg": _form(read_own),

@@ -161,8 +161,8 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         cells.append(f"{one.mean(lambda row: len(row.outcome.hops)):.2f}")
         cells.append(f"{one.mean(lambda row: row.outcome.triples):.1f}")
         if config.prices:
-            models = one.config.models
-            cells.append(f"{sum(money(row.outcome, models, config.prices) for row in one.rows):.4f}")
+            paid = [money(row.outcome, one.config.models, config.prices) for row in one.rows]
+            cells.append(f"{sum(paid):.4f}")
         rows.append(cells)
     note = (
         f"Means for one question; weighted tokens count written ones {weight:g} times; seconds are "

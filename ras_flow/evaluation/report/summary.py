@@ -76,7 +76,9 @@ def summarise(
                 config=one,
                 rows=(own := cells[benchmark, one.name]),
                 scores={
-                    metric: bootstrap([row.scores.get(metric, 0.0) for row in own], seed=config.seed)
+                    metric: bootstrap(
+                        [row.scores.get(metric, 0.0) for row in own], seed=config.seed
+                    )
                     for metric in own[0].scores
                 },
                 reference=one is reference,

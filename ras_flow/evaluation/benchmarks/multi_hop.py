@@ -1,0 +1,169 @@
+"""Questions over several documents: HotpotQA, 2WikiMultihopQA, MuSiQue, StrategyQA.
+
+Each is read in two forms: the authors' own, and the shared one with ``docs`` (or without documents)
+that names fields alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ras_flow.datasets.contexts import (
+    as_documents,
+    documents,
+    paragraph_of_step,
+    paragraphs,
+    said,
+    support,
+    title_of_step,
+)
+from ras_flow.datasets.reading import Row
+from ras_flow.datasets.wording import fill, references
+from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form, optional_text
+from ras_flow.evaluation.question import Question, Support
+from ras_flow.formats.normalize import normalize_name
+
+
+def read_hotpotqa(row: Row) -> Question:
+    """Read a question of HotpotQA (Yang et al., 2018), whose own F1 takes verdicts as a whole."""
+    given = documents(row) if row.has("docs") or row.has("context") else []
+    texts = dict(given)
+    gold = support(row) if row.has("support") or row.has("supporting_facts") else {}
+    return Question(
+        id=optional_text(row, "id", "_id", "idx"),
+        question=row.text("question"),
+        answers=(row.text("answer"),),
+        documents=as_documents(given),
+        support=tuple(
+            Support(title, sentence)
+            for title, numbers in gold.items()
+            for sentence in said(texts.get(title, []), numbers)
+        ),
+        kind=optional_text(row, "type", "qtype"),
+    )
+
+
+def read_2wiki(row: Row) -> Question:
+    """Read a question of 2WikiMultihopQA (Ho et al., 2020), which has evidence triples."""
+    given = documents(row) if row.has("docs") or row.has("context") else []
+    return Question(
+        id=optional_text(row, "id", "_id"),
+        question=row.text("question"),
+        answers=(row.text("answer"),),
+        documents=as_documents(given),
+        support=tuple(_evidence(row, dict(given))),
+        kind=optional_text(row, "type", "qtype"),
+    )
+
+
+def _evidence(row: Row, given: dict[str, list[str]]) -> Iterator[Support]:
+    """Yield the supporting sentences; a title's triples stand with the first of its own.
+
+    A triple belongs to the title at its place in the list where there are as many of one as of the
+    other, else to the title that its subject names.
+    """
+    titles = support(row)
+    facts = row.triples("triples" if row.has("triples") else "evidences")
+    asked = [step.text("q") for step in row.rows("decomp")] if row.has("decomp") else []
+    for at, (title, numbers) in enumerate(titles.items()):
+        first, *more = said(given.get(title, []), numbers)
+        subquery = asked[at] if len(asked) == len(titles) else ""
+        if len(facts) == len(titles):
+            own = (facts[at],)
+        else:
+            own = tuple(fact for fact in facts if _names(title, fact[0]))
+        yield Support(title, first, subquery, own)
+        yield from (Support(title, sentence) for sentence in more)
+
+
+def _names(title: str, subject: str) -> bool:
+    """Tell whether a title is its subject's, with or without a "(1950 film)" behind it."""
+    bare = title.partition(" (")[0]
+    return normalize_name(subject) in (normalize_name(title), normalize_name(bare))
+
+
+def read_musique(row: Row) -> Question:
+    """Read a question of MuSiQue (Trivedi et al., 2022); the results of steps are filled in.
+
+    One that its documents do not answer (``answerable`` false) has its answerable twin's id.
+    """
+    answerable = not row.has("answerable") or row.flag("answerable")
+    id = row.text("id")
+    field = "aliases" if row.has("aliases") else "answer_aliases"
+    aliases = row.texts(field) if row.has(field) else []
+    given = paragraphs(row)
+    return Question(
+        id=id if answerable else f"{id}-unanswerable",
+        question=row.text("question"),
+        answers=tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)])),
+        documents=tuple({"title": title, "text": text} for title, text in given),
+        support=tuple(_steps(row, given)) if answerable else (),
+        answerable=answerable,
+        kind=id[:4] if "__" in id else "",  # "3hop1__…" and "3hop2__…" are of three hops
+    )
+
+
+def _steps(row: Row, given: list[tuple[str, str]]) -> Iterator[Support]:
+    steps = row.rows("decomp" if row.has("decomp") else "question_decomposition")
+    results = {at: step.first_text("a", "answer") for at, step in enumerate(steps)}
+    for step in steps:
+        place = paragraph_of_step(step)
+        known = place is not None and 0 <= place < len(given)
+        title, text = given[place or 0] if known else (title_of_step(step), "")
+        yield Support(title, text, fill(step.first_text("q", "question"), results))
+
+
+def read_strategyqa(row: Row) -> Question:
+    """Read a question of StrategyQA (Geva et al., 2021), which does not say what to look up.
+
+    The statements that an annotator reasoned from are its documents: those of all questions are a
+    corpus of single sentences. There they are what it rests on; in another corpus, pages are.
+    """
+    return Question(
+        id=row.first_text("qid", "id"),
+        question=row.text("question"),
+        answers=("yes" if row.flag("answer") else "no",),
+        documents=tuple({"title": "", "text": fact} for fact in _facts(row)),
+        support=tuple(_pages(row)),
+    )
+
+
+def _facts(row: Row) -> list[str]:
+    return [fact for fact in row.texts("facts") if fact.strip()] if row.has("facts") else []
+
+
+def _pages(row: Row) -> Iterator[Support]:
+    """Yield statements, and the pages of each step by the first annotator who has all steps.
+
+    A step that names an earlier result is no subquery, since the results are not given.
+    """
+    yield from (Support("", fact) for fact in _facts(row))
+    steps = row.texts("decomposition") if row.has("decomposition") else []
+    subqueries = ["" if references(step) else step for step in steps]
+    if row.has("evidence_titles"):
+        yield from (Support(title) for title in row.texts("evidence_titles"))
+        yield from (Support("", subquery=subquery) for subquery in subqueries if subquery)
+        return
+    notes = row.items("evidence") if row.has("evidence") else []
+    whole = (note for note in notes if isinstance(note, list) and len(note) == len(steps))
+    for subquery, pages in zip(subqueries, next(whole, ()), strict=False):
+        for title in dict.fromkeys(_titles(pages)):
+            yield Support(title, subquery=subquery)
+
+
+def _titles(pages: Any) -> Iterator[str]:
+    """Yield the titles in paragraph ids ("Genghis Khan-12"), however deep they are in lists."""
+    if isinstance(pages, str) and pages not in ("operation", "no_evidence"):
+        yield pages.rpartition("-")[0] or pages
+    elif isinstance(pages, list):
+        for page in pages:
+            yield from _titles(page)
+
+
+FORMS = {
+    "2wikimultihopqa": Form("short_qa", SHORT_ANSWER, read_2wiki),
+    "hotpotqa": Form("short_qa", ("hotpotqa_f1", "exact_match", "match"), read_hotpotqa),
+    "musique": Form("short_qa", SHORT_ANSWER, read_musique),
+    "strategyqa": Form("yes_no", ("verdict_accuracy",), read_strategyqa),
+}
