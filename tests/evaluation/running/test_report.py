@@ -8,8 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ras_flow.evaluation.outcome import Outcome, SearchedHop
 from ras_flow.evaluation.report import write_report
 from ras_flow.evaluation.report.summary import summarise
