@@ -69,11 +69,9 @@ def _evidence(row: Row, given: dict[str, list[str]]) -> Iterator[Support]:
     for at, (title, numbers) in enumerate(titles.items()):
         first, *more = said(given.get(title, []), numbers)
         subquery = asked[at] if len(asked) == len(titles) else ""
-        if len(facts) == len(titles):
-            own = (facts[at],)
-        else:
-            own = tuple(fact for fact in facts if _names(title, fact[0]))
-        yield Support(title, first, subquery, own)
+        own = [fact for fact in facts if _names(title, fact[0])]
+        own = [facts[at]] if len(facts) == len(titles) else own
+        yield Support(title, first, subquery, tuple(own))
         yield from (Support(title, sentence) for sentence in more)
 
 

@@ -155,7 +155,7 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         cells.append(f"{one.mean(lambda row: row.outcome.tokens):.0f}")
         cells.append(f"{one.mean(lambda row: row.outcome.tokens_of(weight=weight)):.0f}")
         for role in roles:
-            cells.append(f"{one.mean(lambda row, role=role: row.outcome.tokens_of(role)):.0f}")
+            cells.append(f"{fmean(row.outcome.tokens_of(role) for row in one.rows):.0f}")
         cells.append(f"{median(row.outcome.seconds for row in one.rows):.2f}")
         cells.append(f"{one.mean(lambda row: row.outcome.rounds):.1f}")
         cells.append(f"{one.mean(lambda row: len(row.outcome.hops)):.2f}")
