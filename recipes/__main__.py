@@ -18,6 +18,7 @@ from ras_flow.cli.triples import Database
 from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, load_model, report, run_work
 from ras_flow.errors import InputError
 from ras_flow.parts.chosen import Parts
+from ras_flow.parts.records import Extraction
 from ras_flow.runs import open_store
 from ras_flow.settings.context import DEFAULT_MODEL, DEFAULTS, NO_EXTRACTOR, Context
 from ras_flow.support.validation import read_toml
@@ -27,7 +28,7 @@ from ras_flow.training.triples.comparing import drawn, kept_in, trained_extracto
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
-from ras_flow.training.triples.raw import Raw, extract_raw, passages_of
+from ras_flow.training.triples.raw import extract_raw, passages_of
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.convert import convert_mix
 from recipes.graph_llm.playing import play_mix
@@ -252,12 +253,11 @@ def measure_rules(
     texts, facts = drawn(load_data(settings.data, data), most, seed=settings.data.seed)
     _, extractor = trained_extractor(folder, batch_size=16)
 
-    async def work() -> dict[str, Raw]:
+    async def work() -> dict[str, Extraction]:
         async with kept_in(keep) as cache:
             return await extract_raw(extractor, passages_of(texts, facts), cache, log)
 
-    made = {id: raw.extraction for id, raw in asyncio.run(work()).items()}
-    typer.echo(table(effects_of_rules(made, texts, facts)))
+    typer.echo(table(effects_of_rules(asyncio.run(work()), texts, facts)))
 
 
 def _extractor_settings(extractor: str, base_url: str | None, output: str = "text") -> Context:

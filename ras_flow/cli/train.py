@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ras_flow.training.run import Progress
     from ras_flow.training.texts.config import TextTraining
-    from ras_flow.training.triples.measuring import Measured
+    from ras_flow.training.triples.measuring import Figures
 
 app = typer.Typer(help="Train and measure your own models.", no_args_is_help=True)
 app.command()(graph_llm)
@@ -160,7 +160,7 @@ def measure_triples(
     _show(measured)
 
 
-def _show(measured: Sequence[Measured]) -> None:
+def _show(measured: Sequence[Figures]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -168,20 +168,28 @@ def _show(measured: Sequence[Measured]) -> None:
 
     console = Console(width=None if Console().is_terminal else 160)
     for figures in measured:
-        table = Table(title=figures.name, title_justify="left")
-        for column in "source,texts,P,R,F1,exact F1,soft F1,R-1,R-2,R-L".split(","):
+        table = Table(title=figures["name"], title_justify="left")
+        for column in ("source", *_COLUMNS.values()):
             table.add_column(column)
-        for source, scores in figures.scores.items():
-            normalised, rouge = scores.levels["normalised"], scores.rouge
-            numbers = [normalised.precision, normalised.recall, normalised.f1]
-            numbers += [scores.levels["exact"].f1, scores.levels["soft"].f1]
-            numbers += [rouge.get(name, 0.0) for name in ("rouge1", "rouge2", "rougeL")]
-            table.add_row(plain(source), str(scores.texts), *(f"{one:.3f}" for one in numbers))
+        for source, scores in figures["sources"].items():
+            table.add_row(plain(source), *(f"{scores[name]:g}" for name in _COLUMNS))
         console.print(table)
-        rate = figures.output_tokens / max(figures.seconds, 1e-9)
         console.print(
-            f"{figures.fact_recall:.1%} of {figures.facts} answer-bearing facts found, "
-            f"{figures.unparsable:.2%} of the outputs without a triple, "
-            f"{figures.pronouns:.2%} of the subjects pronouns; "
-            f"{figures.output_tokens} tokens, {rate:.0f} a second\n"
+            f"{figures['fact_recall']:.1%} of {figures['facts']} answer-bearing facts found, "
+            f"{figures['unparsable']:.2%} of the outputs without a triple, "
+            f"{figures['pronoun_subjects']:.2%} of the subjects pronouns; "
+            f"{figures['output_tokens']} tokens\n"
         )
+
+
+_COLUMNS = {
+    "texts": "texts",
+    "normalised_precision": "P",
+    "normalised_recall": "R",
+    "normalised_f1": "F1",
+    "exact_f1": "exact F1",
+    "soft_f1": "soft F1",
+    "rouge1": "R-1",
+    "rouge2": "R-2",
+    "rougeL": "R-L",
+}

@@ -7,7 +7,7 @@ for it. A rule helps where it makes better what it is for, and costs no fact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.formats.pronouns import is_pronoun
@@ -17,7 +17,7 @@ from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import passage_of, refined
-from ras_flow.training.triples.scores import Match, match_triples
+from ras_flow.training.triples.scores import Match, match_triples, summed
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Effect:
     triples: int = 0
     left_out: int = 0
     changed: int = 0
-    match: Match = field(default_factory=Match)
+    match: Match = Match()
     found: int = 0
     facts: int = 0
     pronouns: int = 0
@@ -67,7 +67,7 @@ def table(effects: Sequence[Effect]) -> str:
     )
     lines = [
         f"| {one.rules} | {one.triples} | {one.left_out} | {one.changed} "
-        f"| {one.match.precision:.4f} | {one.match.recall:.4f} | {one.match.f1:.4f} "
+        f"| {' | '.join(f'{value:.4f}' for value in one.match.measures)} "
         f"| {one.found} of {one.facts} | {one.pronouns} |"
         for one in effects
     ]
@@ -95,7 +95,8 @@ def _effect(
     for example in examples:
         passage = passage_of(example)
         if passage["id"] in made:
-            effect.match.add(match_triples(kept(passage), example.triples)["normalised"])
+            match = match_triples(kept(passage), example.triples)["normalised"]
+            effect.match = summed([effect.match, match])
     for stated in facts:
         if stated.passage["id"] in made:
             triples = kept(stated.passage)

@@ -62,7 +62,7 @@ def model_card(
             f"Recall of answer-bearing facts of whole passages: {figures['fact_recall']:.1%} of "
             f"{figures['facts']}. Outputs without a readable triple: {figures['unparsable']:.2%}. "
             f"Pronouns as subjects: {figures['pronoun_subjects']:.2%}. {figures['output_tokens']} "
-            f"tokens in {figures['seconds']} s."
+            "tokens."
         )
         parts.append(
             _table(

@@ -20,7 +20,7 @@ from ras_flow.training.splits import fraction
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import TrainingData, load_data
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.measuring import Measured, add_to_card, figures
+from ras_flow.training.triples.measuring import Figures, add_to_card, figures
 from ras_flow.training.triples.raw import extract_raw, passages_of
 
 
@@ -34,7 +34,7 @@ async def compare(
     batch_size: int = 16,
     keep: Path | None = None,
     log: Callable[[str], None] = lambda _: None,
-) -> list[Measured]:
+) -> list[Figures]:
     """Measure a trained extractor and its base; the figures go into its model card.
 
     The base is asked with the instruction and the example of :mod:`ras_flow.prompts.extractor`.

@@ -1,10 +1,9 @@
-"""What an extractor made of texts, and how long it took; a cache lets a measurement go on."""
+"""What an extractor made of texts; a cache lets a measurement go on."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 
 from pydantic import TypeAdapter
@@ -22,16 +21,7 @@ AT_ONCE = 32
 
 NAMESPACE = ("ras_flow", "measured")
 
-
-@dataclass(frozen=True)
-class Raw:
-    """What an extractor made of a text, and this text's share of the seconds that its call took."""
-
-    extraction: Extraction
-    seconds: float = 0.0
-
-
-_RAW = TypeAdapter(Raw)
+_EXTRACTION = TypeAdapter(Extraction)
 
 
 def passage_of(example: Example) -> Passage:
@@ -57,7 +47,7 @@ async def extract_raw(
     passages: Sequence[Passage],
     cache: CallCache | None = None,
     log: Callable[[str], None] = lambda _: None,
-) -> dict[str, Raw]:
+) -> dict[str, Extraction]:
     """Extract passages, except those that the cache has.
 
     What the model wrote is kept even if it cannot be read: that is a result. Other failures are
@@ -66,20 +56,11 @@ async def extract_raw(
     cache = cache or CallCache(None)
     namespace = (*NAMESPACE, sha256(extractor.identity.encode()).hexdigest()[:16])
     wanted = list({passage["id"]: passage for passage in passages}.values())
-    found: dict[str, Raw] = {}
+    found: dict[str, Extraction] = {}
     some: list[Passage] = []
-    loaded = False
 
     async def make(missing: list[int]) -> list[Value]:
-        nonlocal loaded
-        texts = [some[at] for at in missing]
-        if not loaded:  # Loading a model is not part of the time.
-            await extractor.extract(texts[:1])
-            loaded = True
-        began = time.monotonic()
-        made = await extractor.extract(texts)
-        share = (time.monotonic() - began) / len(texts)
-        return [asdict(Raw(one, share)) for one in made]
+        return [asdict(one) for one in await extractor.extract([some[at] for at in missing])]
 
     step = max(AT_ONCE, extractor.batch_size)
     for start in range(0, len(wanted), step):
@@ -87,11 +68,10 @@ async def extract_raw(
         places = [(namespace, passage["id"]) for passage in some]
         values = await cache.get_or_make(places, make, _is_result)
         for passage, value in zip(some, values, strict=True):
-            found[passage["id"]] = _RAW.validate_python(value)
+            found[passage["id"]] = _EXTRACTION.validate_python(value)
         log(f"{len(found)} of {len(wanted)} texts")
     return found
 
 
-def _is_result(value: Value) -> bool:
-    made = value["extraction"]
+def _is_result(made: Value) -> bool:
     return made["error"] is None or (made["output_tokens"] > 0 and not made["left"])

@@ -12,8 +12,9 @@ all measures are 1; where only one of both is empty, they are 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from ras_flow.formats.normalize import normalize_name, token_f1
 from ras_flow.formats.pronouns import is_pronoun
@@ -34,8 +35,7 @@ class Prediction:
     broken: bool = False
 
 
-@dataclass
-class Match:
+class Match(NamedTuple):
     """Matches of triples, none counted twice; at the soft level, the sum of similarities."""
 
     matched: float = 0.0
@@ -43,117 +43,75 @@ class Match:
     expected: int = 0
 
     @property
-    def precision(self) -> float:
-        """In [0, 1]."""
-        return self._share(self.predicted)
-
-    @property
-    def recall(self) -> float:
-        """In [0, 1]."""
-        return self._share(self.expected)
-
-    @property
-    def f1(self) -> float:
-        """In [0, 1]."""
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
-
-    def add(self, other: Match) -> None:
-        """Add the counts of another text."""
-        self.matched += other.matched
-        self.predicted += other.predicted
-        self.expected += other.expected
-
-    def _share(self, total: int) -> float:
+    def measures(self) -> tuple[float, float, float]:
+        """Precision, recall and F1."""
         if not self.predicted and not self.expected:
-            return 1.0
-        return self.matched / total if total else 0.0
+            return 1.0, 1.0, 1.0
+        precision, recall = (
+            self.matched / total if total else 0.0 for total in (self.predicted, self.expected)
+        )
+        both = precision + recall
+        return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
-@dataclass
-class Scores:
-    """The measures of an extractor on texts of one source.
+def summed(matches: Iterable[Match]) -> Match:
+    """Add up the counts of several texts."""
+    every = list(matches)
+    return Match(*map(sum, zip(*every, strict=True))) if every else Match()
 
-    Attributes:
-        rouge: F-measures of ROUGE-1, ROUGE-2 and ROUGE-L of the triples as text, mean over texts.
-        unparsable: Share of the texts, among those with expected triples, for which no triple
-            could be read from the output.
-        broken: Share of the texts with a piece of output that could not be read.
-        pronouns: Share of the predicted triples whose subject is a pronoun.
+
+def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str, Match]:
+    """Compare the triples of one text."""
+    ours, theirs = set(predicted), set(expected)
+    left, right = ({tuple(map(normalize_name, t)) for t in triples} for triples in (ours, theirs))
+    return {
+        "exact": Match(len(ours & theirs), len(ours), len(theirs)),
+        "normalised": Match(len(left & right), len(left), len(right)),
+        "soft": Match(_soft(sorted(left), sorted(right)), len(left), len(right)),
+    }
+
+
+def score(predictions: Iterable[Prediction]) -> dict[str, dict[str, float]]:
+    """Measure an extractor, by source and for ``"all"``; measures have flat names.
+
+    ``unparsable`` is the share of the texts, among those with expected triples, from whose output
+    none could be read; ``broken`` that of the texts with a piece of output that could not be read;
+    ``pronoun_subjects`` that of the triples whose subject is a pronoun.
     """
-
-    texts: int = 0
-    levels: dict[str, Match] = field(default_factory=lambda: {name: Match() for name in LEVELS})
-    rouge: dict[str, float] = field(default_factory=dict)
-    unparsable: float = 0.0
-    broken: float = 0.0
-    pronouns: float = 0.0
-
-    def as_record(self) -> dict[str, float]:
-        """Return all numbers under flat names, rounded to four places."""
-        record: dict[str, float] = {"texts": self.texts}
-        for name, match in self.levels.items():
-            record[f"{name}_precision"] = match.precision
-            record[f"{name}_recall"] = match.recall
-            record[f"{name}_f1"] = match.f1
-        record |= self.rouge
-        record |= {
-            "unparsable": self.unparsable,
-            "broken": self.broken,
-            "pronoun_subjects": self.pronouns,
-        }
-        return {name: round(value, 4) for name, value in record.items()}
+    scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(list(ROUGE))
+    groups: dict[str, list[_Compared]] = {"all": []}
+    for one in predictions:
+        compared = one, match_triples(one.predicted, one.expected), _rouge(scorer, one)
+        for name in dict.fromkeys(("all", one.source)):
+            groups.setdefault(name, []).append(compared)
+    return {name: _measures(group) for name, group in groups.items()}
 
 
 _Compared = tuple[Prediction, dict[str, Match], dict[str, float]]
 """A text's prediction, its matches and its ROUGE."""
 
 
-def match_triples(predicted: Sequence[Spo], expected: Sequence[Spo]) -> dict[str, Match]:
-    """Compare the triples of one text."""
-    ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(expected))
-    left, right = ({tuple(map(normalize_name, t)) for t in triples} for triples in (ours, theirs))
-    exact = Match(len(set(ours) & set(theirs)), len(ours), len(theirs))
-    normalised = Match(len(left & right), len(left), len(right))
-    return {
-        "exact": exact,
-        "normalised": normalised,
-        "soft": Match(_soft(sorted(left), sorted(right)), len(left), len(right)),
-    }
-
-
-def score(predictions: Iterable[Prediction]) -> dict[str, Scores]:
-    """Measure an extractor."""
-    scorer = require("rouge_score.rouge_scorer", extra="train").RougeScorer(list(ROUGE))
-    everything = [
-        (one, match_triples(one.predicted, one.expected), _rouge(scorer, one))
-        for one in predictions
-    ]
-    groups: dict[str, list[_Compared]] = {"all": []}
-    for compared in everything:
-        groups.setdefault(compared[0].source, []).append(compared)
-    groups["all"] = everything
-    return {name: _sum_up(group) for name, group in groups.items()}
-
-
-def _sum_up(compared: Sequence[_Compared]) -> Scores:
-    scores = Scores(texts=len(compared))
-    for _, match, _ in compared:
-        for level in LEVELS:
-            scores.levels[level].add(match[level])
-    predictions = [one for one, _, _ in compared]
-    if predictions:
-        scores.rouge = {
-            name: sum(rouge[name] for _, _, rouge in compared) / len(compared) for name in ROUGE
+def _measures(compared: Sequence[_Compared]) -> dict[str, float]:
+    found: dict[str, float] = {"texts": len(compared)}
+    for level in LEVELS:
+        measures = summed(match[level] for _, match, _ in compared).measures
+        found |= {
+            f"{level}_{name}": value
+            for name, value in zip(("precision", "recall", "f1"), measures, strict=True)
         }
-        scores.broken = sum(one.broken for one in predictions) / len(predictions)
-    stating = [one for one in predictions if one.expected]
-    if stating:
-        scores.unparsable = sum(not one.predicted for one in stating) / len(stating)
-    subjects = [triple[0] for one in predictions for triple in one.predicted]
-    if subjects:
-        scores.pronouns = sum(map(is_pronoun, subjects)) / len(subjects)
-    return scores
+    predictions = [one for one, _, _ in compared]
+    subjects = [subject for one in predictions for subject, _, _ in one.predicted]
+    found |= {name: share(rouge[name] for _, _, rouge in compared) for name in ROUGE}
+    found["unparsable"] = share(not one.predicted for one in predictions if one.expected)
+    found["broken"] = share(one.broken for one in predictions)
+    found["pronoun_subjects"] = share(map(is_pronoun, subjects))
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def share(values: Iterable[float]) -> float:
+    """Return the mean; 0 for no values."""
+    some = list(values)
+    return fmean(some) if some else 0.0
 
 
 def _rouge(scorer: Any, one: Prediction) -> dict[str, float]:

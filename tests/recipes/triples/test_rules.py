@@ -30,10 +30,13 @@ def test_each_rule_is_measured_alone_and_left_out() -> None:
     found = {effect.rules: effect for effect in effects_of_rules(made, [example], [stated, other])}
     none, everything = found["no rule"], found["all rules"]
     assert (none.triples, none.left_out, none.changed, none.pronouns) == (4, 0, 0, 1)
-    assert (none.match.f1, none.found, none.facts) == (0.5, 0, 1)
+    assert (none.match.measures[2], none.found, none.facts) == (0.5, 0, 1)
     assert (everything.triples, everything.left_out, everything.changed) == (3, 1, 2)
-    assert (everything.match.f1, everything.found, everything.pronouns) == (1, 1, 0)
-    assert (found["only: pronoun"].match.f1, found["only: pronoun"].found) == (1, 1)
-    assert (found["all but: pronoun"].match.f1, found["all but: pronoun"].found) == (0.5, 0)
+    assert (everything.match.measures[2], everything.found, everything.pronouns) == (1, 1, 0)
+    assert (found["only: pronoun"].match.measures[2], found["only: pronoun"].found) == (1, 1)
+    assert (found["all but: pronoun"].match.measures[2], found["all but: pronoun"].found) == (
+        0.5,
+        0,
+    )
     assert found["only: subject as object"].left_out == 1
     assert len(found) == 2 + 2 * len(RULES)

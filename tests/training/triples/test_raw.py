@@ -30,17 +30,17 @@ MANY = [passage("T", f"Text {i}") for i in range(AT_ONCE + 2)]
 async def test_an_interrupted_measurement_goes_on() -> None:
     cache = CallCache(InMemoryStore())
     with pytest.raises(KeyboardInterrupt):
-        await extract_raw(Worker(made, calls=2), MANY, cache)  # the one that loads it, and one
+        await extract_raw(Worker(made, calls=1), MANY, cache)
     second = Worker(last_fails)
     found = await extract_raw(second, [*MANY, MANY[0]], cache)
     assert set(second.asked) == {f"Text {AT_ONCE}", f"Text {AT_ONCE + 1}"}
     assert list(found) == [one["id"] for one in MANY]
-    assert found[MANY[0]["id"]].extraction == made(MANY[0])
-    assert found[MANY[-1]["id"]].extraction.error == "too long"
+    assert found[MANY[0]["id"]] == made(MANY[0])
+    assert found[MANY[-1]["id"]].error == "too long"
     third = Worker(made)
     again = await extract_raw(third, MANY, cache)
     assert set(third.asked) == {f"Text {AT_ONCE + 1}"}, "only what failed"
-    assert again[MANY[0]["id"]] == found[MANY[0]["id"]], "with the time that it took"
+    assert again[MANY[0]["id"]] == found[MANY[0]["id"]]
     other = Worker(made, identity="other")
     await extract_raw(other, MANY[:1], cache)
     assert other.asked
