@@ -1,4 +1,4 @@
-"""Which folders are indexes: readers of documents leave them out, and builds replace no others."""
+"""Which folders are ours: readers of documents leave them out, and builds replace no others."""
 
 from __future__ import annotations
 
@@ -7,20 +7,37 @@ import re
 from pathlib import Path
 
 MANIFEST = "manifest.json"
-"""The file that makes a folder an index."""
+"""The file that makes a folder an index or a knowledge graph."""
+
+INDEX, GRAPH = "index", "knowledge graph"
+
+_USE = {
+    INDEX: "an index: show it with `ras-flow index info`, ask it with `--index`",
+    GRAPH: "a knowledge graph: show it with `ras-flow kg info`, ask it with `--kg`",
+}
 
 
-def is_index(folder: Path) -> bool:
-    """Tell whether a folder is an index, even a damaged one."""
+def kind_of(folder: Path) -> str | None:
+    """Return what a folder is; "" for a damaged one, None for one that is not ours."""
     try:
         content = json.loads((folder / MANIFEST).read_bytes())
     except OSError:
-        return False
+        return None
     except (ValueError, RecursionError):
         content = None
-    return (isinstance(content, dict) and content.keys() >= {"format", "generation"}) or any(
-        is_generation(item.name) for item in folder.iterdir()
-    )
+    if isinstance(content, dict) and content.keys() >= {"format", "generation"}:
+        return GRAPH if str(content["format"]).startswith("kg ") else INDEX
+    return "" if any(is_generation(item.name) for item in folder.iterdir()) else None
+
+
+def is_index(folder: Path) -> bool:
+    """Tell whether a folder is ours, even a damaged one."""
+    return kind_of(folder) is not None
+
+
+def use_of(folder: Path) -> str:
+    """Say what one of our folders is, and which commands read it."""
+    return _USE[kind_of(folder) or INDEX]
 
 
 def is_generation(name: str) -> bool:

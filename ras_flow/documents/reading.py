@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ras_flow.documents.index_folders import is_generation, is_index
+from ras_flow.documents.index_folders import is_generation, is_index, use_of
 from ras_flow.documents.readers import READERS
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
@@ -70,8 +70,7 @@ def _files_at(path: Path, report: ReadReport, *, empty_ok: bool) -> list[Path | 
         files = _walk(path, report)
         if not files and is_index(path):
             raise DocumentError(
-                f"The folder {_name(path)} is an index, not documents: name it with `ras-flow ask "
-                "--index`, or name the documents that it was built from."
+                f"{_name(path)} is {use_of(path)}. Name documents here."
             )
         if not files and not empty_ok:
             links = any(map(os.path.islink, report.ignored))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ras_flow.documents.index_folders import is_index
+from ras_flow.documents.index_folders import INDEX, kind_of
 from ras_flow.errors import CorpusIndexError
 from ras_flow.indexes.index import CorpusIndex
 from ras_flow.support.paths import cache_folder
@@ -39,14 +39,21 @@ class FoundIndex:
 
 def find_indexes(folder: Path) -> Iterator[FoundIndex]:
     """Yield the indexes in a folder, down to three folders deep, then those in the cache."""
-    here = dict.fromkeys(one.resolve() for one in _indexes(folder, _DEPTH))
-    yield from map(_look, here | dict.fromkeys(_indexes(cache_folder() / "indexes", 1)))
+    here = dict.fromkeys(find_folders(folder, (INDEX, "")))
+    cached = _folders(cache_folder() / "indexes", 1, (INDEX, ""))
+    yield from map(_look, here | dict.fromkeys(cached))
 
 
-def _indexes(folder: Path, depth: int) -> Iterator[Path]:
+def find_folders(folder: Path, kinds: Collection[str]) -> Iterator[Path]:
+    """Yield what is of some kinds in a folder, down to three folders deep."""
+    return (one.resolve() for one in _folders(folder, _DEPTH, kinds))
+
+
+def _folders(folder: Path, depth: int, kinds: Collection[str]) -> Iterator[Path]:
     try:
-        if is_index(folder):
-            yield folder
+        if (kind := kind_of(folder)) is not None:
+            if kind in kinds:
+                yield folder
             return
         inside = sorted(
             Path(one) for one in os.scandir(folder) if one.is_dir(follow_symlinks=False)
@@ -55,7 +62,7 @@ def _indexes(folder: Path, depth: int) -> Iterator[Path]:
         return
     for one in inside if depth else ():
         if not one.name.startswith("."):
-            yield from _indexes(one, depth - 1)
+            yield from _folders(one, depth - 1, kinds)
 
 
 def _look(path: Path) -> FoundIndex:

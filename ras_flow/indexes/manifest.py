@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import PositiveInt, TypeAdapter, ValidationError
 
-from ras_flow.documents.index_folders import MANIFEST, is_generation
+from ras_flow.documents.index_folders import INDEX, MANIFEST, is_generation, kind_of, use_of
 from ras_flow.errors import (
     CorpusIndexError,
     IndexCorruptError,
@@ -93,7 +93,7 @@ class Generation:
     ``encoder`` and ``dense`` are None without vectors.
     """
 
-    what: ClassVar[str] = "index"
+    what: ClassVar[str] = INDEX
     command: ClassVar[str] = "ras-flow index build"
     format: ClassVar[int | str] = FORMAT
 
@@ -180,6 +180,10 @@ def read_generation(
         raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise IndexCorruptError(f"{path} cannot be read ({error}). {REBUILD}") from error
+    if kind_of(folder) not in (kind.what, "", None):
+        raise IndexMismatchError(
+            f"{folder} is {use_of(folder)}. Name the folder of the {kind.what} here."
+        )
     if not isinstance(content, dict) or "format" not in content:
         raise IndexCorruptError(f"{path} is not an index's manifest. {REBUILD}")
     if content["format"] != kind.format:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
-from ras_flow.documents.index_folders import is_generation, is_index
+from ras_flow.documents.index_folders import INDEX, is_generation, kind_of, use_of
 from ras_flow.documents.split import sentences
 from ras_flow.errors import ConfigurationError, CorpusIndexError
 from ras_flow.indexes.bm25 import ANALYSIS, build_bm25, searchable
@@ -46,14 +46,14 @@ LOCK = ".lock"
 
 
 @asynccontextmanager
-async def write_lock(path: Path) -> AsyncIterator[None]:
-    """Hold the right to write an index folder, which is made if need be."""
+async def write_lock(path: Path, what: str = INDEX) -> AsyncIterator[None]:
+    """Hold the right to write a folder of some kind, which is made if need be."""
     busy = CorpusIndexError(
         f"Another process or task is writing {path}: try again when it is done."
     )
     with ExitStack() as held:
         try:
-            await asyncio.to_thread(_make_folder, path)
+            await asyncio.to_thread(_make_folder, path, what)
             await asyncio.to_thread(held.enter_context, file_lock(path / LOCK, busy))
         except OSError as error:
             raise _cannot_write(path, error) from error
@@ -66,11 +66,13 @@ def _cannot_write(path: Path, error: OSError) -> CorpusIndexError:
     return CorpusIndexError(f"Cannot write {path}: {error}.{hint}")
 
 
-def _make_folder(path: Path) -> None:
+def _make_folder(path: Path, what: str) -> None:
     if path.exists() and not path.is_dir():
         raise ConfigurationError(f"{path} is a file: choose a folder.")
     path.mkdir(parents=True, exist_ok=True)
-    if is_index(path):
+    if (held := kind_of(path)) not in (what, "", None):
+        raise ConfigurationError(f"{path} is {use_of(path)}. Choose another folder to build in.")
+    if held is not None:
         return
     strange = [
         item.name

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ras_flow.documents.index_folders import GRAPH
 from ras_flow.errors import InputError
 from ras_flow.indexes.manifest import EncoderRecord
 from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
@@ -161,7 +162,7 @@ async def build_kg(
             embedder=EncoderRecord(by.identity, by.dimension) if by else None,
         )
 
-    async with write_lock(path):
+    async with write_lock(path, GRAPH):
         await write_generation(path, write, None)
     return await asyncio.to_thread(KnowledgeGraph.open, path)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from ras_flow.documents.index_folders import GRAPH
 from ras_flow.indexes.manifest import EncoderRecord, Generation, read_generation
 
 RELATIONS = "relations.json"
@@ -51,7 +52,7 @@ class KgManifest(Generation):
         embedder: What made its vectors; None without any.
     """
 
-    what = "knowledge graph"
+    what = GRAPH
     command = "ras-flow kg build"
     format = "kg 1"
 

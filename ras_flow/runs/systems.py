@@ -82,12 +82,16 @@ def stop_reasons() -> list[str]:
 
 
 def offered(own: str) -> list[dict[str, Any]]:
-    """Describe the systems that can be asked of documents, a home's own first."""
+    """Describe the systems that can be asked, a home's own first, and what they answer from."""
     found = map(find_system, dict.fromkeys([own, *system_names()]))
     return [
-        {"name": one.name, "about": one.about, "roles": one.context.model_roles}
+        {
+            "name": one.name,
+            "about": one.about,
+            "roles": one.context.model_roles,
+            "of": "indexes" if one.documents else "graphs",
+        }
         for one in found
-        if one.documents
     ]
 
 

@@ -31,3 +31,20 @@ def test_a_graph_is_built_and_looked_into(tmp_path: Path) -> None:
     assert kg("paths", graph, "Ada", "England").out == ("Ada -[born in]-> London -[in]-> England\n")
     unknown = ras_flow("kg", "facts", str(graph), "Lodnon")
     assert unknown.code == 1 and "London" in unknown.err
+
+
+def test_a_graph_and_an_index_are_told_apart_and_never_replace_each_other(tmp_path: Path) -> None:
+    graph, index, facts = map(str, (tmp_path / "kg", tmp_path / "index", tmp_path / "facts.txt"))
+    write(Path(facts), FACTS)
+    kg("build", graph, write(tmp_path / "facts.tsv", FACTS), "--embed", "none")
+    assert ras_flow("index", "build", index, facts, "--bm25-only").code == 0
+    for wrong, use in (
+        (["index", "info", graph], "`ras-flow kg info`"),
+        (["index", "build", graph, facts, "--bm25-only"], "`ras-flow kg info`"),
+        (["kg", "info", index], "`ras-flow index info`"),
+        (["kg", "build", index, str(tmp_path / "facts.tsv"), "--embed", "none"], "index info"),
+    ):
+        refused = ras_flow(*wrong)
+        assert refused.code == 1 and use in refused.err
+    assert kg("info", graph).out and ras_flow("index", "info", index).code == 0
+    assert ras_flow("index", "list", str(tmp_path)).out.count(str(tmp_path)) == 2  # With its source.

@@ -55,12 +55,17 @@ class CannedServer:
                 {"name": "handbook: 13 documents", "settings": {"index": "/srv/handbook"}},
                 {"name": "demo", "settings": {"index": "demo"}},
             ],
+            "graphs": [
+                {"name": "the demo graph", "settings": {"kg": "demo"}},
+                {"name": "films", "settings": {"kg": "/srv/films"}},
+            ],
             "models": ["openai:gpt-x"],
             "tasks": ["short_qa", "yes_no"],
             "roles": ["planner", "extractor", "answerer"],
             "systems": [
                 {"name": "ras", "about": "", "roles": ["planner", "extractor", "answerer"]},
                 {"name": "t2rag", "about": "", "roles": ["planner", "resolver"]},
+                {"name": "reg", "about": "", "roles": ["answerer"], "of": "graphs"},
             ],
             "own": {"model": "local:default", "task": "short_qa"},
             "free": True,

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from ras_flow.demo.index import demo_index
 from ras_flow.documents import read_documents
 from ras_flow.indexes import CorpusIndex
+from ras_flow.kg.build import build_kg
 from ras_flow.page.choices import Choices, local_choices, remote_choices, server_choices
 from ras_flow.settings.context import Context
 from tests.cli.model import write_documents
 
 
-def names(choices: Choices) -> list[str]:
-    return [documents["name"] for documents in choices["indexes"]]
+def names(choices: Choices, of: Literal["indexes", "graphs"] = "indexes") -> list[str]:
+    return [source["name"] for source in choices[of]]
 
 
 def test_a_servers_page_offers_its_own_and_what_callers_may_name(
@@ -45,8 +47,17 @@ async def test_a_page_on_this_machine_offers_the_indexes_that_are_here(
     documents = read_documents([write_documents(tmp_path / "bridges")])
     await CorpusIndex.build(tmp_path / "my-index", documents, encoder=None)
     await demo_index(None)
+    (tmp_path / "facts.tsv").write_text("Fargo\tdirected by\tJoel Coen\n")
+    await build_kg(tmp_path / "kgs/films", [tmp_path / "facts.tsv"])
     found = await asyncio.to_thread(local_choices)
     assert names(found) == ["bridges: 4 documents, BM25 only", "the demo corpus"]
+    assert names(found, "graphs") == ["kgs/films", "the demo graph"]
+    assert found["graphs"][0]["settings"] == {"kg": str(tmp_path / "kgs/films")}
+    monkeypatch.setenv("RAS_FLOW_INDEXES", "my-index, kgs/films")
+    assert [names(server_choices(), of)[1:] for of in ("indexes", "graphs")] == [
+        ["my-index"],
+        ["kgs/films"],
+    ]
     settings = {"index": str(tmp_path / "my-index"), "retriever": "bm25"}
     assert found["indexes"][0]["settings"] == settings
     assert found["own"]["model"] == "local:default" and found["free"]

@@ -1,4 +1,4 @@
-// A new question: of which documents, and which model. The server says what may be chosen.
+// A new question: of which documents or graph, and which model. The server says what may be chosen.
 
 import { html, useEffect, useState } from "./lib.js";
 import { getChoices } from "./api.js";
@@ -8,14 +8,15 @@ import { plain } from "./text.js";
 const OWN = "the server's own"; // where a remote graph does not tell its settings
 
 /** What was chosen last, as far as the server still offers it. */
-function lastChoice({ indexes, models, tasks, systems, free }) {
+function lastChoice({ indexes, graphs, models, tasks, systems, free }) {
   const last = Object.fromEntries(new URLSearchParams(kept("asked") ?? ""));
-  const names = indexes.map(({ name }) => name);
+  const one = (sources, name) => (sources.find((source) => source.name === name) ?? sources[0])?.name;
   return {
-    index: names.includes(last.index) ? last.index : names[0],
+    indexes: one(indexes, last.indexes),
+    graphs: one(graphs, last.graphs),
+    system: one(systems, last.system),
     model: free || models.includes(last.model) ? (last.model ?? "") : "",
     task: tasks.includes(last.task) ? last.task : "",
-    system: systems.some(({ name }) => name === last.system) ? last.system : systems[0]?.name,
   };
 }
 
@@ -29,17 +30,19 @@ function AskForm({ ask, busy, fail }) {
     getChoices(abort.signal).then(take, (error) => error.name === "AbortError" || fail(error));
     return () => abort.abort();
   }, []);
-  const { indexes, models, tasks, systems, roles: known, own, free } = choices ??
-    { indexes: [], models: [], tasks: [], systems: [], roles: [], own: {}, free: false };
+  const { models, tasks, systems, roles: known, own, free } = choices ??
+    { models: [], tasks: [], systems: [], roles: [], own: {}, free: false };
   const system = systems.find(({ name }) => name === chosen.system);
   const roles = system?.roles ?? known;
+  const of = system?.of ?? "indexes"; // or "graphs"
+  const sources = choices?.[of] ?? [];
   const set = (name) => (event) => choose({ ...chosen, [name]: event.target.value });
   const submit = (event) => {
     event.preventDefault();
     keep("asked", String(new URLSearchParams(chosen)));
     const model = chosen.model.trim();
     ask(new FormData(event.target).get("question"), {
-      ...indexes.find(({ name }) => name === chosen.index).settings,
+      ...sources.find(({ name }) => name === chosen[of]).settings,
       ...Object.fromEntries(model ? roles.map((role) => [role, model]) : []),
       ...(chosen.task && { task: chosen.task }),
     }, system === systems[0] ? undefined : system?.name);
@@ -50,9 +53,9 @@ function AskForm({ ask, busy, fail }) {
       ${names.map((each) => html`<option value=${each}>${plain(each, 100)}</option>`)}</select></label>`;
   return html`<form class="ask" onSubmit=${submit} aria-label="Ask">
     <input name="question" required placeholder="Ask a question …" aria-label="Question" autocomplete="off" />
-    <button class="primary" disabled=${busy || !indexes.length}>Ask</button>
+    <button class="primary" disabled=${busy || !sources.length}>Ask</button>
     <div class="of">
-      ${select("Documents", "index", indexes.map(({ name }) => name))}
+      ${select(of === "graphs" ? "Knowledge graph" : "Documents", of, sources.map(({ name }) => name))}
       ${free
         ? html`<label>Model <input list="models" value=${chosen.model} onInput=${set("model")} placeholder=${own.model}
             autocomplete="off" /></label><datalist id="models">${models.map((name) => html`<option value=${name} />`)}</datalist>`
@@ -60,8 +63,8 @@ function AskForm({ ask, busy, fail }) {
       ${systems.length > 1 && html`<span title=${system?.about}>${select("System", "system", systems.map(({ name }) => name))}</span>`}
       ${select("Task", "task", tasks.filter((name) => name !== own.task), own.task || OWN)}
     </div>
-    ${choices && !indexes.length && html`<p class="quiet">There are no documents to ask. Make an index with:
-      ras-flow index build INDEX DOCS</p>`}
+    ${choices && !sources.length && html`<p class="quiet">There is nothing to ask. Make it with:
+      ${of === "graphs" ? "ras-flow kg build KG FILES" : "ras-flow index build INDEX DOCS"}</p>`}
   </form>`;
 }
 

@@ -232,13 +232,16 @@ async def test_a_question_is_asked_of_the_chosen_documents_and_ends_on_its_answe
 
     server.choices["free"] = True
     await page.get_by_role("link", name="All runs").click()
-    await form.get_by_label("System").select_option("t2rag")
+    await form.get_by_label("System").select_option("reg")
+    await expect(documents).to_have_count(0)
+    await form.get_by_label("Knowledge graph").select_option("films")
     await form.get_by_label("Model").fill("openai:x")
     await form.get_by_label("Question").fill(QUESTION)
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("16 / 16")).to_be_visible()
     last = server.sent("POST", "runs")[2]
-    assert (last["system"], last["settings"]["resolver"]) == ("t2rag", "openai:x")
+    settings = {"kg": "/srv/films", "answerer": "openai:x", "task": "yes_no"}
+    assert last == {"question": QUESTION, "settings": settings, "system": "reg"}
 
 
 async def test_an_export_is_downloaded_with_the_token(
