@@ -69,9 +69,7 @@ def _files_at(path: Path, report: ReadReport, *, empty_ok: bool) -> list[Path | 
     if os.path.isdir(path):  # Unlike Path.is_dir, it raises nothing.
         files = _walk(path, report)
         if not files and is_index(path):
-            raise DocumentError(
-                f"{_name(path)} is {use_of(path)}. Name documents here."
-            )
+            raise DocumentError(f"{_name(path)} is {use_of(path)}. Name documents here.")
         if not files and not empty_ok:
             links = any(map(os.path.islink, report.ignored))
             more = " To have linked folders read, name them." if links else ""

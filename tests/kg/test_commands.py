@@ -47,4 +47,6 @@ def test_a_graph_and_an_index_are_told_apart_and_never_replace_each_other(tmp_pa
         refused = ras_flow(*wrong)
         assert refused.code == 1 and use in refused.err
     assert kg("info", graph).out and ras_flow("index", "info", index).code == 0
-    assert ras_flow("index", "list", str(tmp_path)).out.count(str(tmp_path)) == 2  # With its source.
+    assert (
+        ras_flow("index", "list", str(tmp_path)).out.count(str(tmp_path)) == 2
+    )  # With its source.
