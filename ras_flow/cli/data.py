@@ -128,8 +128,11 @@ def supervise(
     """Label questions on knowledge graphs for retrievers of facts; start it again to go on."""
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
     from ras_flow.training.data.calls import LoggedModel, open_log
-    from ras_flow.training.retriever.local_scores import LocalRefiner
-    from ras_flow.training.retriever.refining import PromptedRefiner, ScoredRefiner
+    from ras_flow.training.retriever.refining import (
+        LocalRefiner,
+        PromptedRefiner,
+        ScoredRefiner,
+    )
     from ras_flow.training.retriever.supervise import check_labels_folder, supervise
 
     check_labels_folder(out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,18 +57,7 @@ def read_examples(
     for name in settings.sets:
         folder = base / name
         graphs: dict[str, Graph] = {}
-
-        @cache
-        def around(
-            graph: str,
-            names: tuple[str, ...],
-            folder: Path = folder,
-            graphs: dict[str, Graph] = graphs,
-        ) -> Subgraph:
-            if graph not in graphs:
-                graphs[graph] = read_graph(folder / "graphs" / f"{graph}.tsv")
-            return graphs[graph].around(names, settings.depth, settings.most)
-
+        around: dict[tuple[str, ...], Subgraph] = {}
         records = [
             record
             for record in read_labelled(folder / f"{split}.jsonl")
@@ -79,9 +67,13 @@ def read_examples(
             records = [r for r in records if fraction(0, "share", r["id"]) < settings.share]
         records.sort(key=lambda record: fraction(0, "order", record["id"]))
         for record in records[:most]:
-            graph = around(record["graph"], tuple(record["entities"]))
-            if len(graph):
-                examples.append(Example(record, graph))
+            graph, names = record["graph"], record["entities"]
+            if graph not in graphs:
+                graphs[graph] = read_graph(folder / "graphs" / f"{graph}.tsv")
+            if (key := (graph, *names)) not in around:
+                around[key] = graphs[graph].around(names, settings.depth, settings.most)
+            if len(around[key]):
+                examples.append(Example(record, around[key]))
     if not examples and split == "train":
         raise InputError("The data sets have no training question with a fact around its entities.")
     return examples

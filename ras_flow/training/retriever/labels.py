@@ -13,7 +13,7 @@ from ras_flow.formats.triples import Spo
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.support.validation import NonNegative, Settings
 from ras_flow.training.retriever.graphs import Graph
-from ras_flow.training.retriever.merging import merge, triples_of
+from ras_flow.training.retriever.merging import merge, paths_of
 from ras_flow.training.retriever.pool import End, Path, make_pool
 from ras_flow.training.retriever.questions import Asked, RelationPath
 from ras_flow.training.retriever.refining import Case, Refiner
@@ -68,34 +68,22 @@ async def label(
         whole.walks, queries, answers, slack=options.slack, neighbours=options.neighbours
     )
     weak = [path for path in pool.paths if path.kind == "path"]
-    if isinstance(refiner, str):
-        if not weak:
-            return "no path"
-        return _made(graph, _facts(weak), weak, cut=pool.cut)
-    candidates = merge(graph, pool, answers)
-    if not candidates:
+    paths: list[Path] | None = weak
+    if not isinstance(refiner, str) and (candidates := merge(graph, pool, answers)):
+        names = [name(graph.label(one)) for one in answers]
+        picked = await refiner.choose(Case(asked["question"], names, graph, candidates))
+        paths = None
+        if picked is not None:
+            paths = paths_of([candidates[at] for at in picked], expand=options.expand)
+            if not paths:
+                return "the refiner chose none"
+    if not (chosen := paths or weak):
         return "no path"
-    names = [name(graph.label(one)) for one in answers]
-    picked = await refiner.choose(Case(asked["question"], names, graph, candidates))
-    if picked is None:
-        return _made(graph, _facts(weak), weak, weak=True, cut=pool.cut) if weak else "no path"
-    if not picked:
-        return "the refiner chose none"
-    some = [candidates[at] for at in picked]
-    paths = [path for one in some for path in (one.members if options.expand else (one.shown,))]
-    return _made(graph, triples_of(some, expand=options.expand), paths, cut=pool.cut)
-
-
-def _facts(paths: Iterable[Path]) -> list[int]:
-    return sorted({triple for path in paths for triple, _ in path.steps})
-
-
-def _made(
-    graph: Subgraph, triples: Iterable[int], paths: Iterable[Path], *, weak: bool = False, cut: int
-) -> Label:
-    relations = [_relations(graph, path) for path in paths if path.kind == "path"]
+    facts = sorted({triple for path in chosen for triple, _ in path.steps})
+    relations = [_relations(graph, path) for path in chosen if path.kind == "path"]
     distinct = {tuple(path): path for path in relations}
-    return Label([graph.fact(at) for at in triples], list(distinct.values()), weak, cut)
+    positives = [graph.fact(at) for at in facts]
+    return Label(positives, list(distinct.values()), paths is None, pool.cut)
 
 
 def _relations(graph: Subgraph, path: Path) -> RelationPath:

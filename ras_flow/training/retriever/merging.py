@@ -27,12 +27,11 @@ def merge(graph: Subgraph, pool: Pool, answers: Sequence[int]) -> list[Candidate
     groups: dict[_Pattern, list[Path]] = {}
     for path in pool.paths:
         groups.setdefault(_pattern(graph, path), []).append(path)
-    candidates = []
-    for members in groups.values():
-        shown = next((path for path in members if path.answer in (first, -1)), None)
-        if shown is not None:
-            candidates.append(Candidate(shown, tuple(members)))
-    return candidates
+    shown = (
+        (next((path for path in members if path.answer in (first, -1)), None), members)
+        for members in groups.values()
+    )
+    return [Candidate(path, tuple(members)) for path, members in shown if path]
 
 
 def representative(graph: Subgraph, pool: Pool, answers: Sequence[int]) -> int:
@@ -50,10 +49,9 @@ def representative(graph: Subgraph, pool: Pool, answers: Sequence[int]) -> int:
     )
 
 
-def triples_of(candidates: Iterable[Candidate], *, expand: bool = True) -> list[int]:
-    """Return the facts of candidates; with ``expand`` those of all that they stand for."""
-    paths = (one for c in candidates for one in (c.members if expand else (c.shown,)))
-    return sorted({triple for path in paths for triple, _ in path.steps})
+def paths_of(candidates: Iterable[Candidate], *, expand: bool) -> list[Path]:
+    """Return the paths of candidates; with ``expand`` all that they stand for."""
+    return [path for one in candidates for path in (one.members if expand else (one.shown,))]
 
 
 def write_path(graph: Subgraph, path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 from typing import Literal
 
 from ras_flow.kg.subgraph import Subgraph
@@ -32,13 +32,9 @@ Edges = Callable[[int], Sequence[tuple[Step, int]]]
 
 @dataclass(frozen=True)
 class Path:
-    """Facts in a row.
+    """Facts in a row from the entity ``start``, or one fact at an entity of some ``kind``.
 
-    Attributes:
-        kind: Whether it links question and answer, or is one fact at such an entity.
-        start: The entity that it begins at.
-        query: The question's entity that it links; -1 if none.
-        answer: The answer that it links; -1 if none.
+    ``query`` and ``answer`` are what it links; -1 if none.
     """
 
     kind: Kind
@@ -79,11 +75,6 @@ class Walks:
         """Return the steps in both directions."""
         return [*self._out[entity], *self._into[entity]]
 
-    def at(self, entity: int) -> Iterator[int]:
-        """Yield the triples of an entity, each once."""
-        yield from (triple for (triple, _), _ in self._out[entity])
-        yield from (triple for (triple, _), head in self._into[entity] if head != entity)
-
 
 def make_pool(
     walks: Walks,
@@ -97,29 +88,24 @@ def make_pool(
 
     ``slack`` adds simple paths that are so many steps longer than the shortest.
     """
+    rows = walks.graph.triples
     paths: list[Path] = []
     cut = 0
-    for query in queries:
-        for answer in answers:
-            found = list(islice(_between(walks, query, answer, slack), PATHS + 1))
-            cut += len(found) > PATHS
-            paths += found[:PATHS]
-    inner = _inner(walks.graph, paths, {*queries, *answers})
-    ends: list[tuple[End, Collection[int]]] = [
-        ("query", queries),
-        ("answer", answers),
-        ("intermediate", inner),
-    ]
+    for query, answer in product(queries, answers):
+        found = list(islice(_between(walks, query, answer, slack), PATHS + 1))
+        cut += len(found) > PATHS
+        paths += found[:PATHS]
+    on_paths = (int(rows[at, side]) for one in paths for at, _ in one.steps for side in (0, 2))
+    inner = [one for one in dict.fromkeys(on_paths) if one not in {*queries, *answers}]
+    ends: dict[End, Sequence[int]] = {"query": queries, "answer": answers, "intermediate": inner}
     taken = {path.steps[0][0] for path in paths if len(path.steps) == 1}
-    for kind, entities in ends:
+    for kind, entities in ends.items():
         for entity in entities if kind in neighbours else ():
-            for triple in walks.at(entity):
+            for (triple, _), _ in walks.either(entity):
                 if triple not in taken:
                     taken.add(triple)
-                    head = int(walks.graph.triples[triple, 0])
-                    ties = {"query": entity} if kind == "query" else {}
-                    ties = {"answer": entity} if kind == "answer" else ties
-                    paths.append(Path(kind, head, ((triple, False),), **ties))
+                    ties = {kind: entity} if kind != "intermediate" else {}
+                    paths.append(Path(kind, int(rows[triple, 0]), ((triple, False),), **ties))
     return Pool(paths, cut)
 
 
@@ -183,9 +169,3 @@ def _simple(
 
     if length:
         yield from go(start)
-
-
-def _inner(graph: Subgraph, paths: Sequence[Path], ends: set[int]) -> dict[int, None]:
-    """Return the entities inside paths, in order."""
-    rows = (graph.triples[triple] for path in paths for triple, _ in path.steps)
-    return {int(e): None for row in rows for e in (row[0], row[2]) if int(e) not in ends}

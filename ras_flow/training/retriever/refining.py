@@ -7,21 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ras_flow.kg.subgraph import Subgraph
+from ras_flow.llms.local.compute import run_in_lane
+from ras_flow.llms.local.generation import as_plain_text, chat_text
+from ras_flow.llms.local.model import read_model
+from ras_flow.llms.local.tokenizer import load_tokenizer
+from ras_flow.llms.local.weights import SMOLLM2, fingerprint
 from ras_flow.parts.prompted.prompting import ask, few_shot
 from ras_flow.parts.protocols import LanguageModel, SentenceEncoder
 from ras_flow.prompts.refiner import AGAIN, EXAMPLE, INSTRUCTION, case_text, chosen
+from ras_flow.support.extras import require
 from ras_flow.training.retriever.merging import Candidate, write_path
 
 CHUNK = 60
 """Paths of one prompt."""
 
 _MOST_TOKENS = 600
+
+_YES_OR_NO = """\
+Question: {question}
+Answer: {answer}
+Path: {path}
+Is this path what the question asks for? Reply with yes or no."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +52,9 @@ class Case:
 
 
 class Refiner(Protocol):
-    """Chooses candidates."""
+    """Chooses candidates; cards and reports call it by its ``name``."""
 
     name: str
-    """What cards and reports call it."""
 
     async def choose(self, case: Case) -> list[int] | None:
         """Return the candidates that it chooses; None where its replies cannot be used."""
@@ -98,3 +110,32 @@ class ScoredRefiner:
         vectors = await self._encoder.encode([case.question, *texts])
         near: npt.NDArray[np.float32] = vectors[1:] @ vectors[0]
         return near
+
+
+class LocalRefiner(ScoredRefiner):
+    """A local model, too small for figure 6's prompt: the log-odds of "Yes" against "No"."""
+
+    def __init__(self, name: str) -> None:
+        self._name = SMOLLM2 if name in ("", "default") else name
+        self.name = f"local:{fingerprint(self._name)}, scored"
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        return read_model(self._name), load_tokenizer(self._name, chat=True)
+
+    async def score(self, case: Case, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return each path's log-odds."""
+        return await run_in_lane(lambda: np.array([self._odds(case, text) for text in texts]))
+
+    def _odds(self, case: Case, path: str) -> float:
+        torch = require("torch", extra="local")
+        model, tokenizer = self._loaded
+        asked = _YES_OR_NO.format(question=case.question, answer=", ".join(case.answers), path=path)
+        asked = as_plain_text(asked, tokenizer)
+        written = chat_text(tokenizer, [{"role": "user", "content": asked}])
+        yes, no, ids = (
+            tokenizer.encode(text, add_special_tokens=False) for text in ("Yes", "No", written)
+        )
+        with torch.inference_mode():
+            last = model(torch.tensor([ids], device=model.device)).logits[0, -1]
+        return float(last[yes[0]] - last[no[0]])

@@ -133,28 +133,19 @@ def check_labels_folder(folder: Path) -> None:
 
 def _kept(mix: Mix, one: SetSettings, base: Path) -> list[Asked]:
     """Return the questions to label, in an order that the seed decides."""
-    asked = sorted(
-        read_questions(base / one.questions), key=lambda q: fraction(mix.seed, "order", q["id"])
-    )
-    seen: Counter[Split] = Counter()
-    kept = []
-    for question in asked:
+    kept: dict[Split, list[Asked]] = {split: [] for split in SPLITS}
+    for question in read_questions(base / one.questions):
         split = mix.split(question)
-        if split == "train" and fraction(mix.seed, "share", question["id"]) >= mix.share:
-            continue
-        seen[split] += 1
-        if not mix.most or seen[split] <= mix.most:
-            kept.append(question)
-    return kept
+        if split != "train" or fraction(mix.seed, "share", question["id"]) < mix.share:
+            kept[split].append(question)
+    for some in kept.values():
+        some.sort(key=lambda one: fraction(mix.seed, "order", one["id"]))
+    return [question for some in kept.values() for question in some[: mix.most or None]]
 
 
 def _record(asked: Asked, source: str, split: Split, got: Label) -> Labelled:
-    record: Any = {
-        **asked,
-        "graph": f"{source}.{asked['graph']}",
-        "source": source,
-        "split": split,
-        "positives": got.positives,
-        "paths": got.paths,
-    }
-    return record | {"weak": True} if got.weak else record  # type: ignore[no-any-return]
+    graph = f"{source}.{asked['graph']}"
+    made: Any = {**asked, "graph": graph, "source": source, "split": split}
+    made |= {"positives": got.positives, "paths": got.paths, **({"weak": True} if got.weak else {})}
+    record: Labelled = made
+    return record

@@ -76,27 +76,16 @@ def _lm_task(config: TrainingConfig, train: Sequence[Example], dev: Sequence[Exa
     tokenizer.padding_side = "left"
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
 
-    def texts(example: Example) -> list[dict[str, list[int]]]:
-        record = example.record
-        asked = model.prompt(record["question"], record["entities"])
-        made = []
-        for path in record["paths"]:
-            lines = [token for relation in path for token in model.tokens(*relation)]
-            target = [*lines, tokenizer.eos_token_id]
-            labels = [IGNORED] * len(asked) + target
-            made.append({"input_ids": asked + target, "labels": labels})
-        return made
+    def text(example: Example, path: Sequence[tuple[str, bool]]) -> dict[str, list[int]]:
+        asked = model.prompt(example.record["question"], example.record["entities"])
+        lines = [token for relation in path for token in model.tokens(*relation)]
+        target = [*lines, tokenizer.eos_token_id]
+        return {"input_ids": asked + target, "labels": [IGNORED] * len(asked) + target}
 
-    items = [text for example in train for text in texts(example)]
-    watched = [texts(example)[0] for example in dev]
-    return Task(
-        model,
-        items,
-        [len(item["input_ids"]) for item in items],
-        watched,
-        batches_of(tokenizer, model.lm, "causal"),
-        {},
-    )
+    items = [text(example, path) for example in train for path in example.record["paths"]]
+    watched = [text(example, example.record["paths"][0]) for example in dev]
+    sizes = [len(item["input_ids"]) for item in items]
+    return Task(model, items, sizes, watched, batches_of(tokenizer, model.lm, "causal"), {})
 
 
 def _vectors(
@@ -119,13 +108,5 @@ def _vectors(
 def _degrees(items: Sequence[Item]) -> Any:
     """Return how many nodes have each degree, messages going both ways."""
     torch = require("torch", extra="local")
-    graphs = {id(item.graph): item.graph for item in items}.values()
-    counts = np.bincount(
-        np.concatenate(
-            [
-                np.bincount(graph.triples[:, [0, 2]].ravel(), minlength=len(graph.entities))
-                for graph in graphs
-            ]
-        )
-    )
-    return torch.from_numpy(counts)
+    ends = {id(item.graph): item.graph.triples[:, [0, 2]] for item in items}.values()
+    return torch.from_numpy(np.bincount(np.concatenate([np.bincount(one.ravel()) for one in ends])))

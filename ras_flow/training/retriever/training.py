@@ -41,6 +41,7 @@ def train_retriever(
     Not to be called from a running event loop.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
+    encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     with own_run(output) as run:
         return _train(config, run, output, data, deadline, encoder, log)
 
@@ -51,12 +52,11 @@ def _train(
     output: Path,
     data: Path,
     deadline: float | None,
-    encoder: SentenceEncoder | None,
+    encoder: SentenceEncoder,
     log: Logger,
 ) -> Progress:
     own_gpu()
     settings, watch = config.optimizer, config.watch
-    encoder = encoder or LocalSentenceEncoder(config.model.encoder)
     train = read_examples(config.data, data, "train")
     dev = read_examples(config.data, data, "dev", most=watch.questions)
     if config.model.kind in ("path", "lm"):
@@ -64,12 +64,8 @@ def _train(
     cards = read_cards(config.data, data)
     log(f"{len(train)} questions for training, {len(dev)} for watching it")
     parts = {"train": train, "dev": dev}
-    claim(
-        run,
-        config,
-        {part: (one.record for one in some) for part, some in parts.items()},
-        encoder=encoder.identity,
-    )
+    records = {part: (one.record for one in some) for part, some in parts.items()}
+    claim(run, config, records, encoder=encoder.identity)
     task = make_task(config, run, train, dev, encoder, log)
     order = LengthGrouped(task.sizes, examples_a_step(settings), settings.seed)
     trainer = make_trainer(
@@ -107,13 +103,8 @@ def _train(
             f"recall@{watch.top} on dev": state.best_metric,
             "settings": config.model_dump(mode="json"),
         }
-        finish(
-            run,
-            output,
-            lambda folder: checkpoint.save(
-                folder, task.model, config.model, encoder.identity, encoder.dimension, trained
-            ),
-        )
+        known = (task.model, config.model, encoder.identity, encoder.dimension, trained)
+        finish(run, output, lambda folder: checkpoint.save(folder, *known))
     return Progress(finished, state.global_step, state.max_steps)
 
 
@@ -142,9 +133,8 @@ def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
                 MEASURED: time.monotonic() - started,
             }
             self.log(metrics)
-            self.control = self.callback_handler.on_evaluate(
-                self.args, self.state, self.control, metrics
-            )
+            known = (self.args, self.state, self.control, metrics)
+            self.control = self.callback_handler.on_evaluate(*known)
             return metrics
 
         def _load_best_model(self) -> None:

@@ -19,7 +19,7 @@ from ras_flow.prompts.refiner import chosen
 from ras_flow.testing import ScriptedModel
 from ras_flow.training.retriever.graphs import Graph
 from ras_flow.training.retriever.labels import Label, Options, label
-from ras_flow.training.retriever.merging import merge, triples_of, write_path
+from ras_flow.training.retriever.merging import merge, paths_of, write_path
 from ras_flow.training.retriever.pool import HOPS, Walks, make_pool
 from ras_flow.training.retriever.questions import Asked, read_labelled
 from ras_flow.training.retriever.refining import Case, PromptedRefiner
@@ -74,7 +74,7 @@ def test_the_paths_are_those_that_networkx_finds(
     assert len({(path.start, path.steps) for path in paths}) == len(paths)
     candidates = merge(graph, pool, [places[answer]])
     # With one answer nothing is lost: what the candidates stand for is the whole pool.
-    assert triples_of(candidates) == sorted({t for path in pool.paths for t, _ in path.steps})
+    assert set(paths_of(candidates, expand=True)) == set(pool.paths)
 
 
 FIGURE_6 = [
