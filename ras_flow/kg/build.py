@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -148,17 +148,19 @@ async def build_kg(
     collected = await in_thread(read)
 
     async def write(folder: Path) -> KgManifest:
-        made = await in_thread(_write, folder, collected, progress)
-        by = encoder if embed != "none" else None
-        if by:
-            await _embed(folder, made, by, embed, progress)
-        names = [*stored.STORED, *(one.name for one in folder.glob("*vectors.npy"))]
+        names, relations, triples = await in_thread(_write, folder, collected, progress)
+        texts: dict[str, list[str]] = {}
+        if by := encoder if embed != "none" else None:
+            texts[stored.RELATION_VECTORS] = list(map(relation_text, relations))
+            texts |= {stored.VECTORS: names} if embed == "all" else {}
+            for file, some in texts.items():
+                await _embed(folder / file, some, by, progress)
         return KgManifest(
             generation=folder.name,
-            files=await in_thread(record_files, folder, names),
-            nodes=len(made.names),
-            relations=len(made.relations),
-            triples=made.triples,
+            files=await in_thread(record_files, folder, [*stored.STORED, *texts]),
+            nodes=len(names),
+            relations=len(relations),
+            triples=triples,
             embedder=EncoderRecord(by.identity, by.dimension) if by else None,
         )
 
@@ -167,15 +169,10 @@ async def build_kg(
     return await asyncio.to_thread(KnowledgeGraph.open, path)
 
 
-class _Made(NamedTuple):
-    """What the vectors and the manifest need to know of a written graph."""
-
-    names: list[str]
-    relations: list[str]
-    triples: int
-
-
-def _write(folder: Path, collected: Collected, progress: OnProgress | None) -> _Made:
+def _write(
+    folder: Path, collected: Collected, progress: OnProgress | None
+) -> tuple[list[str], list[str], int]:
+    """Write a graph; return the names of its nodes and relations, and how many triples it has."""
     ids, edges = _numbered(collected)
     relation_ids = list(collected.relations)
     kept, weights = _write_edges(folder, edges, len(ids))
@@ -196,31 +193,29 @@ def _write(folder: Path, collected: Collected, progress: OnProgress | None) -> _
     (folder / stored.RELATIONS).write_text(json.dumps(list(rows)), encoding="utf-8")
     if progress:
         progress("names written", len(names))
-    return _Made(names, relations, kept)
+    return names, relations, kept
 
 
 def _numbered(collected: Collected) -> tuple[list[str], list[npt.NDArray[np.int32]]]:
     """Number nodes and relations in the order of their ids, whatever the order of the files."""
     ids = sorted(collected.nodes)
-    place = np.empty(len(ids), np.int32)
-    place[np.fromiter(map(collected.nodes.__getitem__, ids), np.int64, len(ids))] = np.arange(
-        len(ids), dtype=np.int32
-    )
+    place = _places(collected.nodes, ids)
     collected.nodes.clear()
     relations = sorted(collected.relations)
-    link = np.empty(len(relations), np.int32)
-    link[[collected.relations[key] for key in relations]] = np.arange(len(relations))
+    link = _places(collected.relations, relations)
     collected.relations = {key: number for number, key in enumerate(relations)}
-    edges = [
-        turned[np.frombuffer(part, np.int32)]
-        for turned, part in (
-            (place, collected.heads),
-            (link, collected.links),
-            (place, collected.tails),
-        )
-    ]
+    parts = (place, collected.heads), (link, collected.links), (place, collected.tails)
+    edges = [turned[np.frombuffer(part, np.int32)] for turned, part in parts]
     collected.heads = collected.links = collected.tails = array("i")
     return ids, edges
+
+
+def _places(numbers: Mapping[str, int], ordered: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Return the place in an order by the number."""
+    place = np.empty(len(ordered), np.int32)
+    old = np.fromiter(map(numbers.__getitem__, ordered), np.int64, len(ordered))
+    place[old] = np.arange(len(ordered), dtype=np.int32)
+    return place
 
 
 def _write_edges(
@@ -277,22 +272,14 @@ def _write_forms(
 
 
 async def _embed(
-    folder: Path,
-    made: _Made,
-    encoder: SentenceEncoder,
-    embed: Embed,
-    progress: OnProgress | None,
+    path: Path, texts: Sequence[str], encoder: SentenceEncoder, progress: OnProgress | None
 ) -> None:
-    """Write vectors of relations, and of all nodes where that is asked for."""
-    wanted = [(stored.RELATION_VECTORS, [relation_text(name) for name in made.relations])]
-    if embed == "all":
-        wanted.append((stored.VECTORS, made.names))
-    for name, texts in wanted:
-        shape = (len(texts), encoder.dimension)
-        vectors = np.lib.format.open_memmap(folder / name, "w+", np.float32, shape)
-        for start in range(0, len(texts), _EMBEDDED):
-            part = texts[start : start + _EMBEDDED]
-            vectors[start : start + len(part)] = await encoder.encode(part)
-            if progress:
-                progress("texts embedded", start + len(part))
-        vectors.flush()
+    """Write the vectors of texts."""
+    shape = (len(texts), encoder.dimension)
+    vectors = np.lib.format.open_memmap(path, "w+", np.float32, shape)
+    for start in range(0, len(texts), _EMBEDDED):
+        part = texts[start : start + _EMBEDDED]
+        vectors[start : start + len(part)] = await encoder.encode(part)
+        if progress:
+            progress("texts embedded", start + len(part))
+    vectors.flush()

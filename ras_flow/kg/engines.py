@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -85,19 +85,12 @@ Ask = Callable[[str], bytes]
 
 def _oxigraph(config: KgEngine) -> Ask:
     pyoxigraph = require("pyoxigraph", extra="kg")
-    if not os.path.isdir(config.path):
-        raise ConfigurationError(f"Oxigraph has no folder {config.path}: check the path.")
     try:
         store = pyoxigraph.Store.read_only(config.path)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"Oxigraph cannot open {config.path} ({error}).") from error
     form = pyoxigraph.QueryResultsFormat.JSON
-
-    def ask(query: str) -> bytes:
-        found: bytes = store.query(query).serialize(format=form)
-        return found
-
-    return ask
+    return lambda query: bytes(store.query(query).serialize(format=form))
 
 
 def _server(config: KgEngine) -> Ask:
@@ -172,10 +165,10 @@ class SparqlGraph:
         forms = [dict.fromkeys([one, one[:1].upper() + one[1:], one.title()]) for one in names]
         every = list(dict.fromkeys(form for some in forms for form in some))
         found: dict[str, list[str]] = {}
-        for start in range(0, len(every), _AT_ONCE):
+        for part in _parts(every):
             labels = " ".join(
                 json.dumps(form, ensure_ascii=False) + (f"@{language}" if language else "")
-                for form in every[start : start + _AT_ONCE]
+                for form in part
                 for language in self._config.languages
             )
             for row in self._rows(
@@ -210,15 +203,13 @@ class SparqlGraph:
         seen, frontier, cut = set(ids), list(dict.fromkeys(ids)), 0
         for _ in range(depth):
             cut += len(frontier[_FRONTIER:])
-            step: list[tuple[Spo, str]] = []
-            for start in range(0, min(len(frontier), _FRONTIER), _AT_ONCE):
-                some, full = self._edges(frontier[start : min(start + _AT_ONCE, _FRONTIER)])
-                step += some
+            ends: dict[str, None] = {}
+            for some in _parts(frontier[:_FRONTIER]):
+                edges, full = self._edges(some)
                 cut += full
-            triples.update((triple, None) for triple, _ in step)
-            frontier = [
-                end for end in dict.fromkeys(end for _, end in step) if end and end not in seen
-            ]
+                triples |= dict.fromkeys(triple for triple, _ in edges)
+                ends |= dict.fromkeys(end for _, end in edges if end)
+            frontier = [end for end in ends if end not in seen]
             seen.update(frontier)
             if len(triples) > most:
                 break
@@ -226,13 +217,11 @@ class SparqlGraph:
         plain = Subgraph.of(kept, ids)
         names = self._named([*plain.ids, *plain.relations])
         self.relation_ids.update((names[id], id) for id in plain.relations)
-        return Subgraph(
+        return replace(
+            plain,
             entities=[names[id] for id in plain.ids],
-            ids=plain.ids,
             named=plain.named | [names[id] != clean_name(id) for id in plain.ids],
             relations=[names[id] for id in plain.relations],
-            triples=plain.triples,
-            topics=plain.topics,
             cut=cut + len(triples) - len(kept),
         )
 
@@ -261,11 +250,10 @@ class SparqlGraph:
         unknown = [id for id in dict.fromkeys(ids) if id not in self._names]
         labels: dict[str, str] = {}
         naming = _iris(iri for iri in self._config.labels if iri not in ALIAS_RELATIONS)
-        for start in range(0, len(unknown), _AT_ONCE):
-            some = _iris(unknown[start : start + _AT_ONCE])
+        for part in _parts(unknown):
             for row in self._rows(
                 f"SELECT ?e ?l (LANG(?l) AS ?g) WHERE {{ VALUES ?p {{ {naming} }} "
-                f"VALUES ?e {{ {some} }} ?e ?p ?l }} ORDER BY ?l"
+                f"VALUES ?e {{ {_iris(part)} }} ?e ?p ?l }} ORDER BY ?l"
             ):
                 if row.get("g", ("", ""))[1] in self._config.languages:
                     labels.setdefault(row["e"][1], clean_name(row["l"][1]))
@@ -276,6 +264,11 @@ class SparqlGraph:
                     name = f"{name} ({clean_name(id)})"
                 self._names.setdefault(id, name)
         return self._names
+
+
+def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield as many as one query takes."""
+    return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))
 
 
 def _iris(ids: Iterable[str]) -> str:

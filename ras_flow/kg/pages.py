@@ -21,30 +21,21 @@ def make_pages(
     facts: dict[int, list[int]] = {}
     for at in dict.fromkeys(chosen):
         facts.setdefault(int(subgraph.triples[at, 0]), []).append(at)
-    return [_page(subgraph, head, rows, graph, relation_ids or {}) for head, rows in facts.items()]
-
-
-def _page(
-    subgraph: Subgraph,
-    head: int,
-    rows: Sequence[int],
-    graph: str,
-    relation_ids: Mapping[str, str],
-) -> Passage:
-    triples = [list(subgraph.fact(at)) for at in rows]
-    text = "\n".join(
-        f"{subject} | {predicate} | {object}" for subject, predicate, object in triples
-    )
-    ids = {name: relation_ids[name] for _, name, _ in triples if name in relation_ids}
-    for at in rows:
-        for node in (int(subgraph.triples[at, 0]), int(subgraph.triples[at, 2])):
-            ids[subgraph.entities[node]] = subgraph.ids[node]
-    title = subgraph.label(head)
-    return Passage(
-        id=passage_id(title, f"{graph}#{subgraph.ids[head]}\n{text}"),
-        title=title,
-        text=text,
-        source=f"{graph}#{subgraph.ids[head]}",
-        triples=triples,
-        ids={name: key for name, key in ids.items() if key != name},
-    )
+    pages = []
+    for head, rows in facts.items():
+        triples = [list(subgraph.fact(at)) for at in rows]
+        text = "\n".join(map(" | ".join, triples))
+        nodes = dict.fromkeys(subgraph.triples[rows][:, [0, 2]].ravel().tolist())
+        ids = {name: (relation_ids or {}).get(name, name) for _, name, _ in triples}
+        ids |= {subgraph.entities[node]: subgraph.ids[node] for node in nodes}
+        title, source = subgraph.label(head), f"{graph}#{subgraph.ids[head]}"
+        page = Passage(
+            id=passage_id(title, f"{source}\n{text}"),
+            title=title,
+            text=text,
+            source=source,
+            triples=triples,
+            ids={name: key for name, key in ids.items() if key != name},
+        )
+        pages.append(page)
+    return pages

@@ -48,35 +48,22 @@ class GraphSource:
 
     async def link(self, questions: Sequence[str]) -> list[list[Entity]]:
         """Find the entities that questions mention; see :class:`ras_flow.parts.Linker`."""
-        vectors = await self._vectors(questions)
-
-        def linked() -> list[list[Entity]]:
-            pairs = zip(questions, vectors, strict=True)
-            return [link(question, self.graph, vector) for question, vector in pairs]
-
-        return await asyncio.to_thread(linked)
+        pairs = list(zip(questions, await self._vectors(questions), strict=True))
+        return await asyncio.to_thread(lambda: [link(one, self.graph, by) for one, by in pairs])
 
     async def find(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that a person names; see :class:`ras_flow.parts.KnowledgeSource`."""
-
-        def found() -> list[Entity]:
-            return [entity for name in names for entity in find(name, self.graph)[:MOST_ENTITIES]]
-
-        return await asyncio.to_thread(found)
+        found = await asyncio.to_thread(lambda: [find(name, self.graph) for name in names])
+        return [entity for some in found for entity in some[:MOST_ENTITIES]]
 
     async def subgraphs(
         self, questions: Sequence[str], entities: Sequence[Sequence[Entity]], depth: int
     ) -> list[Subgraph]:
         """Return the facts around entities; see :class:`ras_flow.parts.KnowledgeSource`."""
-        vectors = await self._vectors(questions)
-
-        def cut() -> list[Subgraph]:
-            return [
-                self.graph.subgraph([one["id"] for one in some], depth, question=vector)
-                for some, vector in zip(entities, vectors, strict=True)
-            ]
-
-        return await asyncio.to_thread(cut)
+        ids = [[one["id"] for one in some] for some in entities]
+        asked = list(zip(ids, await self._vectors(questions), strict=True))
+        cut = self.graph.subgraph
+        return await asyncio.to_thread(lambda: [cut(a, depth, question=by) for a, by in asked])
 
     async def pages(self, subgraph: Subgraph, chosen: Sequence[int]) -> list[Passage]:
         """Write facts as passages; see :class:`ras_flow.parts.KnowledgeSource`."""
