@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.checkpoint import load_graph_llm
-from ras_flow.graph_llm.manifest import GNN, Description
+from ras_flow.graph_llm.manifest import GNN, GraphDescription
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.local.export import export_folder, save_plain
 from ras_flow.llms.local.generation import end_tokens
@@ -31,7 +31,7 @@ WORDS = "words.safetensors"
 """Embeddings of all words, so that the client needs no other weights of the language model."""
 
 
-class Exported(Description):
+class Exported(GraphDescription):
     """An export's description of itself.
 
     Attributes:

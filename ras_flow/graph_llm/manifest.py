@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
+from ras_flow.llms.local.described import Description
 from ras_flow.llms.local.weights import hash_text
-from ras_flow.support.files import first_wrong
-from ras_flow.support.validation import Settings, checked
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -27,55 +26,18 @@ ADAPTER = "adapter_model.safetensors"
 ADAPTER_CONFIG = "adapter_config.json"
 
 
-class Description(Settings):
-    """What a folder of weights says of itself, as JSON: its versions, and its files' SHA-256."""
+class GraphDescription(Description):
+    """What a Graph LLM's folder says of itself."""
+
+    what = "Graph LLM"
+    versions: ClassVar[Mapping[str, int]] = {"format": FORMAT, "prompt": PROMPT_VERSION}
 
     format: int = FORMAT
     prompt: int = PROMPT_VERSION
     config: GraphLLMConfig
-    files: Mapping[str, str]
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a description, and no weights."""
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            versions = values["format"], values["prompt"]
-        except FileNotFoundError:
-            raise ConfigurationError(
-                f"{str(path.parent)!r} holds no Graph LLM: {path.name} is missing. Check the path."
-            ) from None
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise ConfigurationError(
-                f"{path} is damaged ({type(error).__name__}). Copy, export or train the Graph LLM "
-                "again."
-            ) from error
-        if versions != (FORMAT, PROMPT_VERSION):
-            raise ConfigurationError(
-                f"{path} has format {versions[0]!r} and prompts {versions[1]!r}; this version of "
-                f"ras-flow reads format {FORMAT} and prompts {PROMPT_VERSION}. Train or export the "
-                "Graph LLM again, or use the version of ras-flow that wrote it."
-            )
-        described: Self = checked(cls, values, str(path))
-        return described
-
-    def write(self, path: Path) -> None:
-        """Write it beside the files that it describes."""
-        text = json.dumps(self.to_mapping(), indent=2, ensure_ascii=False)
-        path.write_text(f"{text}\n", encoding="utf-8")
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Return it as JSON-like data."""
-        return self.model_dump(mode="json")
-
-    def check_files(self, folder: Path, needed: Iterable[str]) -> None:
-        """Compare files with their checksums."""
-        if wrong := first_wrong(folder, {name: self.files.get(name, "") for name in needed}):
-            file, state = wrong
-            raise ConfigurationError(f"{file} is {state}. Copy or export the Graph LLM again.")
 
 
-class Manifest(Description):
+class Manifest(GraphDescription):
     """A checkpoint's description of itself.
 
     Attributes:

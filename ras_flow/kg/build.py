@@ -109,26 +109,12 @@ async def build_kg(
     faults: Faults | None = None,
     progress: OnProgress | None = None,
 ) -> KnowledgeGraph:
-    """Build a knowledge graph; one that is there is replaced when the new one is complete.
+    """Build a knowledge graph in a folder; one that is there is replaced when it is complete.
 
-    Args:
-        path: The folder.
-        files: Files of triples; see :mod:`ras_flow.kg.read`.
-        labels: Files of names; those of ids that no triple has are left out.
-        kb: Of JSON lines that name a ``kb``, take those of this one.
-        encoder: Makes the vectors.
-        embed: What gets vectors: relations, by which hubs are cut to what a question asks, or
-            all entities too, about an hour a million.
-        faults: Takes what cannot be read; by default it is an error.
-        progress: Told how far it is.
-
-    Returns:
-        The graph.
-
-    Raises:
-        DocumentError: A file cannot be read.
-        InputError: There are no triples.
-        CorpusIndexError: The folder cannot be written.
+    ``labels`` are files of names; those of ids that no triple has are left out. Of JSON lines that
+    name a ``kb``, those of this one are read. ``encoder`` makes vectors of relations, by which hubs
+    are cut to what a question asks, or of all entities too. ``faults`` takes what cannot be read,
+    which is an error by default.
     """
     path = Path(path)
     found = faults or Faults(skip=False)

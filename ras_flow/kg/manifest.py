@@ -8,17 +8,13 @@ from pathlib import Path
 
 from ras_flow.documents.index_folders import GRAPH
 from ras_flow.indexes.manifest import EncoderRecord, Generation, read_generation
+from ras_flow.kg.texts import text_files
 
 RELATIONS = "relations.json"
 FLAGS = "flags.npy"
 IDS, NAMES = "ids", "names"
 FORMS, FORM_NODES = "forms.npy", "form_nodes.npy"
 RELATION_VECTORS, VECTORS = "relation_vectors.npy", "vectors.npy"
-
-
-def text_files(name: str) -> tuple[str, str]:
-    """Return the names of the two files of many texts: their bytes, and where each begins."""
-    return f"{name}.bytes.npy", f"{name}.npy"
 
 
 def edge_files(way: str) -> tuple[str, str, str]:
@@ -43,14 +39,7 @@ STORED = (
 
 @dataclass(frozen=True, kw_only=True)
 class KgManifest(Generation):
-    """What a knowledge graph holds.
-
-    Attributes:
-        nodes: Entities and literals.
-        relations: Kinds of relations.
-        triples: Facts, each once.
-        embedder: What made its vectors; None without any.
-    """
+    """What a knowledge graph holds, and what made its vectors if it has any."""
 
     what = GRAPH
     command = "ras-flow kg build"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from itertools import groupby
+from itertools import chain, count, groupby
 from urllib.parse import unquote
 
 import numpy as np
@@ -48,12 +48,14 @@ def default_name(key: str) -> str:
     """Return what an id says by itself: a literal's text, the last part of an IRI."""
     if is_literal(key):
         return key[1:-1]
-    return _local(key) if "://" in key else key
+    if "://" not in key:
+        return key
+    return unquote(last_part(key), errors="replace").replace("_", " ") or key
 
 
-def _local(iri: str) -> str:
-    last = re.split(r"[/#]", iri.rstrip("/#"))[-1]
-    return unquote(last, errors="replace").replace("_", " ") or iri
+def last_part(iri: str) -> str:
+    """Return what stands after an IRI's last slash or hash."""
+    return re.split(r"[/#]", iri.rstrip("/#"))[-1]
 
 
 def clean_name(text: str) -> str:
@@ -105,16 +107,11 @@ def make_unique(
             for at in group
         )
         for _, merged in groupby(keyed, key=lambda one: one[0]):
-            number = 1
+            numbers = count(2)
             for *_, at in list(merged)[1:]:
-                tried = (f"{names[at]} ({end})" for end in _suffixes(ids[at], names[at]))
-                name = next(filter(is_free, tried), None)
-                while name is None:
-                    number += 1
-                    numbered = f"{names[at]} ({number})"
-                    name = numbered if is_free(numbered) else None
-                names[at] = name
-                made.add(form_hash(normalize_name(name)))
+                ends = chain(_suffixes(ids[at], names[at]), numbers)
+                names[at] = next(filter(is_free, (f"{names[at]} ({end})" for end in ends)))
+                made.add(form_hash(normalize_name(names[at])))
 
 
 def _suffixes(key: str, name: str) -> list[str]:

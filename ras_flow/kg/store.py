@@ -38,11 +38,9 @@ _NEAR = 0.4
 
 
 class Node(NamedTuple):
-    """An entity that was looked for.
+    """An entity that was looked for, with a name that no other has.
 
     Attributes:
-        id: Its id.
-        name: Its name, which no other node has.
         degree: How many facts it is part of; 0 if that is not known.
         score: How well it fits what was looked for, from 0 to 1.
         by: How it was found: ``"name"``, ``"alias"``, ``"similar"`` or ``"vector"``.

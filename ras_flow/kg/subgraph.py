@@ -1,7 +1,6 @@
 """The part of a knowledge graph that may answer a question, as retrievers and chains take it.
 
-It stands alone: everything that reads a subgraph, from distance encodings to evaluation, works
-without the store that it was cut from. Triples are positions in ``entities`` and ``relations``:
+Triples are positions in ``entities`` and ``relations``:
 
     graph = Subgraph.of([("Ada", "wrote", "Notes"), ("Notes", "about", "Engine")], ["Ada"])
     graph.triples          # [[0, 0, 1], [1, 1, 2]]
@@ -27,15 +26,13 @@ class Subgraph:
     """Triples around the entities of a question.
 
     Attributes:
-        entities: Names, each only once; a node without a name has its id here.
+        entities: Names, each once; of a node without a name its id.
         ids: What the graph calls the entities, in the same order.
         named: Whether each has a name; of others the text says nothing, so that encoders share one
             vector among them and people see ``·``.
-        relations: What the graph calls its relations, each only once.
-        triples: Rows of head, relation and tail, each row only once. Parallel relations between
-            two entities are rows of their own.
-        topics: Positions of the question's entities, in the order in which they were linked. An
-            entity without triples is here too.
+        relations: Names, each once.
+        triples: Rows of head, relation and tail, each once.
+        topics: Positions of the question's entities, as linked, also of those without triples.
         cut: Number of edges that were left out at a limit.
     """
 
@@ -51,15 +48,8 @@ class Subgraph:
     def of(cls, triples: Iterable[Spo], topics: Iterable[str] = ()) -> Subgraph:
         """Make a subgraph of a data set's triples, whose names are their own ids.
 
-        Args:
-            triples: Subject, predicate and object; repeated ones count once.
-            topics: Names of the question's entities; one that no triple has is added.
-
-        Returns:
-            The subgraph; entities and relations have the order in which they first occur.
-
-        Raises:
-            InputError: A name is empty.
+        Repeated triples count once; a topic that no triple has is added. Entities and relations
+        have the order in which they first occur.
         """
         entities: dict[str, int] = {}
         relations: dict[str, int] = {}

@@ -10,9 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ras_flow.indexes.arrays import open_array
-from ras_flow.kg.manifest import text_files
 
 _AT_ONCE = 100_000
+
+
+def text_files(name: str) -> tuple[str, str]:
+    """Return the names of the two files of many texts: their bytes, and where each begins."""
+    return f"{name}.bytes.npy", f"{name}.npy"
 
 
 def write_texts(folder: Path, name: str, texts: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ras_flow.kg.retrievers.dde import distances
+from ras_flow.kg.names import last_part
 from ras_flow.kg.subgraph import Subgraph
 
 _MARKS = re.compile(r"[_./]+")
@@ -30,14 +30,41 @@ def number(text: str, texts: Texts) -> int:
 
 def relation_text(relation: str) -> str:
     """Write "people.person.place_of_birth", or an IRI's last part, as words."""
-    if "://" in relation:
-        relation = re.split(r"[/#]", relation.rstrip("/#"))[-1]
+    relation = last_part(relation) if "://" in relation else relation
     return " ".join(_HUMP.sub(" ", _MARKS.sub(" ", relation[-_READ:])).split()) or relation
 
 
 def entity_text(name: str) -> str:
     """Write "ludwig_ii_of_bavaria" as words."""
     return " ".join(name[:_READ].replace("_", " ").split()) or name
+
+
+def place_width(rounds: int) -> int:
+    """Return the length of an entity's distance encoding."""
+    return 2 + 4 * rounds
+
+
+def distances(graph: Subgraph, rounds: int = 2) -> npt.NDArray[np.float32]:
+    """Return each entity's directional distance encoding (appendix F).
+
+    It tells topics, averaged over an entity's facts, each counted, along them and then against.
+    """
+    start = np.zeros((len(graph.entities), 2))
+    start[:, 1] = 1
+    start[graph.topics] = (1, 0)
+    heads, _, tails = graph.triples.T
+    parts = [start]
+    for source, target in ((heads, tails), (tails, heads)):
+        count = np.maximum(np.bincount(target, minlength=len(start)), 1)[:, None]
+        state = start
+        for _ in range(rounds):
+            columns = [
+                np.bincount(target, weights=state[source, at], minlength=len(start))
+                for at in (0, 1)
+            ]
+            state = np.stack(columns, axis=1) / count
+            parts.append(state)
+    return np.concatenate(parts, axis=1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -102,24 +129,13 @@ def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, 
     import torch  # noqa: PLC0415
 
     graphs = [item.graph for item in items]
-    sizes = [len(graph.entities) for graph in graphs]
-    starts = np.cumsum([0, *sizes[:-1]])
+    of_node = np.repeat(np.arange(len(items)), [len(graph.entities) for graph in graphs])
+    of = np.repeat(np.arange(len(items)), [len(graph.triples) for graph in graphs])
+    first_node = np.cumsum([0, *(len(graph.entities) for graph in graphs)])
+    first_kind = np.cumsum([0, *(len(graph.relations) for graph in graphs)])
     rows, nodes = _distinct([graph.entities for graph in graphs])
     kinds, relations = _distinct([graph.relations for graph in graphs])
-    at = np.cumsum([0, *(len(graph.relations) for graph in graphs)])
-    triples = np.concatenate(
-        [
-            np.stack(
-                [
-                    graph.triples[:, 0] + start,
-                    relations[at[i] : at[i + 1]][graph.triples[:, 1]],
-                    graph.triples[:, 2] + start,
-                ],
-                axis=1,
-            )
-            for i, (graph, start) in enumerate(zip(graphs, starts, strict=True))
-        ]
-    )
+    heads, links, tails = np.concatenate([graph.triples for graph in graphs]).T
     without = int(len(rows) > 0 and rows[0] == -1)
     given = {
         "questions": vectors[[item.question for item in items]],
@@ -127,11 +143,11 @@ def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, 
         "nodes": nodes + 1 - without,
         "relations": vectors[kinds],
         "places": np.concatenate([graph.places for graph in graphs]),
-        "heads": triples[:, 0],
-        "kinds": triples[:, 1],
-        "tails": triples[:, 2],
-        "of": np.repeat(np.arange(len(items)), [len(graph.triples) for graph in graphs]),
-        "node_of": np.repeat(np.arange(len(items)), sizes),
+        "heads": heads + first_node[of],
+        "kinds": relations[links + first_kind[of]],
+        "tails": tails + first_node[of],
+        "of": of,
+        "node_of": of_node,
     }
     batch: dict[str, Any] = {
         "given": {

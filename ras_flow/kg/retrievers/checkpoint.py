@@ -6,14 +6,15 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.llms.local.described import Description
 from ras_flow.llms.local.weights import SMOLLM2, hash_text
 from ras_flow.llms.sentence_encoder import MINILM
 from ras_flow.support.extras import require
-from ras_flow.support.files import checksum, first_wrong, let_all_read
-from ras_flow.support.validation import NonNegative, Positive, Settings, checked
+from ras_flow.support.files import checksum, let_all_read
+from ras_flow.support.validation import NonNegative, Positive, Settings
 
 if TYPE_CHECKING:
     from torch import nn
@@ -69,7 +70,7 @@ class ModelSettings(Settings):
         return model
 
 
-class Manifest(Settings):
+class Manifest(Description):
     """What a folder says of its weights.
 
     Attributes:
@@ -78,11 +79,13 @@ class Manifest(Settings):
         trained: On what, with which labels, and how it was measured.
     """
 
+    what = "retriever"
+    versions: ClassVar[Mapping[str, int]] = {"format": FORMAT}
+
     format: int = FORMAT
     model: ModelSettings
     encoder: str
     dimension: Positive[int]
-    files: Mapping[str, str]
     trained: Mapping[str, Any] = {}
 
     @property
@@ -90,32 +93,6 @@ class Manifest(Settings):
         """Names the weights."""
         told = json.dumps([self.model.model_dump(), self.encoder, dict(self.files)], sort_keys=True)
         return f"{self.model.kind}-retriever:{hash_text(told)}"
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read a folder's description, and compare its files with it."""
-        path = folder / NAME
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            version = values["format"]
-        except FileNotFoundError:
-            raise ConfigurationError(
-                f"{str(folder)!r} holds no retriever: {NAME} is missing. Check the path."
-            ) from None
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise ConfigurationError(
-                f"{path} is damaged ({type(error).__name__}). Copy or train the retriever again."
-            ) from error
-        if version != FORMAT:
-            raise ConfigurationError(
-                f"{path} has format {version!r}; this version of ras-flow reads {FORMAT}. Train "
-                "the retriever again, or use the version that wrote it."
-            )
-        found: Self = checked(cls, values, str(path))
-        if wrong := first_wrong(folder, {WEIGHTS: found.files.get(WEIGHTS, "")}):
-            file, state = wrong
-            raise ConfigurationError(f"{file} is {state}. Copy or train the retriever again.")
-        return found
 
 
 def save(
@@ -141,14 +118,14 @@ def save(
         files={WEIGHTS: checksum(folder / WEIGHTS)},
         trained=trained,
     )
-    text = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False)
-    (folder / NAME).write_text(f"{text}\n", encoding="utf-8")
+    manifest.write(folder / NAME)
     (folder / "README.md").write_text(_card(manifest), encoding="utf-8")
 
 
 def load(folder: Path) -> tuple[Manifest, FactModel]:
     """Read a retriever, ready to score."""
-    manifest = Manifest.read(folder)
+    manifest = Manifest.read(folder / NAME)
+    manifest.check_files(folder, [WEIGHTS])
     model = manifest.model.build(manifest.dimension)
     safetensors = require("safetensors", extra="local")
     read = require("safetensors.torch", extra="local").load_file

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch_geometric.nn import PNAConv
 
-from ras_flow.kg.retrievers import dde
+from ras_flow.kg.retrievers.batch import place_width
 from ras_flow.kg.retrievers.model import FactModel
 
 
@@ -28,7 +28,7 @@ class EntityModel(FactModel):
     ) -> None:
         super().__init__()
         self.rounds, self.entity_text = rounds, entity_text
-        self.place = nn.Linear(dde.width(rounds), hidden)
+        self.place = nn.Linear(place_width(rounds), hidden)
         self.question = nn.Linear(dimension, hidden, bias=False)
         self.relation = nn.Linear(dimension, hidden)
         self.backwards = nn.Parameter(torch.zeros(hidden))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ras_flow.kg.retrievers import dde
+from ras_flow.kg.retrievers.batch import place_width
 from ras_flow.kg.retrievers.model import FactModel, Vectors
 from ras_flow.kg.subgraph import Subgraph
 
@@ -25,7 +25,7 @@ class TripleModel(FactModel):
         self, dimension: int, *, hidden: int = 256, rounds: int = 2, entity_text: bool = True
     ) -> None:
         super().__init__()
-        width = dde.width(rounds)
+        width = place_width(rounds)
         self.question = nn.Linear(dimension, hidden)
         self.relation = nn.Linear(dimension, hidden, bias=False)
         self.head_place = nn.Linear(width, hidden, bias=False)

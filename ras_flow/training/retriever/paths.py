@@ -19,9 +19,7 @@ from ras_flow.training.retriever.data import Example
 class PathItem:
     """A question with paths; texts are rows of a table.
 
-    Attributes:
-        steps: For each path, what there is to choose among at each step and the place of what to
-            choose.
+    ``steps`` has for each path, at each step, what there is to choose among and which is right.
     """
 
     question: int

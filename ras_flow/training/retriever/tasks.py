@@ -25,13 +25,9 @@ from ras_flow.training.texts.encoding import IGNORED, batches_of
 
 @dataclass(frozen=True)
 class Task:
-    """A training.
+    """What is trained: ``dev`` has one item for each example that is watched.
 
-    Attributes:
-        train: What a step draws from, with its sizes.
-        dev: One for each example that is watched.
-        collate: Puts some together, as the keyword arguments of the model.
-        vectors: What the model needs of texts.
+    ``collate`` puts items together, as the keyword arguments of the model.
     """
 
     model: Any

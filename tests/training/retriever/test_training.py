@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.kg.retrievers.batch import Item, Texts, number, place, stack
-from ras_flow.kg.retrievers.dde import distances
+from ras_flow.kg.retrievers.batch import Item, Texts, distances, number, place, stack
 from ras_flow.kg.retrievers.opening import SHIPPED, open_retriever
 from ras_flow.kg.retrievers.triple import TripleModel
 from ras_flow.kg.subgraph import Subgraph
