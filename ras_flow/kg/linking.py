@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ras_flow.errors import InputError
@@ -74,7 +74,8 @@ def link(
     A question's vector decides between homonyms. There are at most five, those in front first.
     """
     mentions = list(_mentions(question))
-    found = _apart(_hits(mentions, graph, vector)) or _apart(_alike(mentions, graph))
+    named = graph.named_all([mention.text for mention in mentions], vector)
+    found = _apart(zip(mentions, named, strict=True)) or _apart(_alike(mentions, graph))
     if not found and vector is not None:
         found = [(0, _entity(node, question)) for node in graph.nearest(vector)]
     ordered = sorted(found, key=lambda one: one[0])
@@ -102,32 +103,26 @@ def _entity(node: Node, mention: str) -> Entity:
     )
 
 
-_Hit = tuple[_Mention, "Node"]
+_Hits = Iterable[tuple[_Mention, "Sequence[Node]"]]
+"""Mentions, and the entities that each may mean, the best first."""
 
 
-def _hits(
-    mentions: Sequence[_Mention], graph: Graph, vector: npt.NDArray[np.float32] | None
-) -> list[_Hit]:
-    """Return the mentions that are names."""
-    named = graph.named_all([mention.text for mention in mentions], vector)
-    return [(one, nodes[0]) for one, nodes in zip(mentions, named, strict=True) if nodes]
-
-
-def _alike(mentions: Sequence[_Mention], graph: Graph) -> list[_Hit]:
-    """Return the mentions that are spelled like names."""
+def _alike(mentions: Sequence[_Mention], graph: Graph) -> _Hits:
+    """Compare the spelling of mentions with names."""
     whole = [one for one in mentions if not any(map(one.is_part_of, mentions))]
     looks = [one for one in whole if one.looks_named] or mentions
     longest = [one for one in sorted(looks, key=lambda one: one.rank) if len(one.text) > 3]
     longest = longest[:_COMPARED]
     similar = graph.similar([one.text for one in longest], most=1, least=_ALIKE)
-    return [(one, nodes[0]) for one, nodes in zip(longest, similar, strict=True) if nodes]
+    return zip(longest, similar, strict=True)
 
 
-def _apart(hits: Sequence[_Hit]) -> list[tuple[int, Entity]]:
+def _apart(hits: _Hits) -> list[tuple[int, Entity]]:
     """Keep the longest mentions, none of which has a word of another."""
     taken: set[int] = set()
     linked: list[tuple[int, Entity]] = []
-    for mention, node in sorted(hits, key=lambda hit: (hit[0].rank, -hit[1].score)):
+    best = [(mention, nodes[0]) for mention, nodes in hits if nodes]
+    for mention, node in sorted(best, key=lambda hit: (hit[0].rank, -hit[1].score)):
         # A plain word is a name only in a question without better ones.
         if (linked and mention.rank[0]) or len(linked) == MOST_ENTITIES:
             break

@@ -93,11 +93,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with opened(path, "rb") as file:
             yield cast("IO[bytes]", file)
     except (OSError, EOFError, zlib.error) as error:
-        raise DocumentError(f"{path} cannot be read ({_why(error)}).") from error
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+        why = getattr(error, "strerror", None) or str(error)
+        raise DocumentError(f"{path} cannot be read ({why}).") from error
 
 
 def _lines(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
@@ -123,22 +120,19 @@ def _json_rows(file: IO[bytes], path: Path, faults: Faults) -> Iterator[tuple[st
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            faults.add(f"{path}:{number}: not JSON ({error}).")
-            continue
+            row = error
         if isinstance(row, dict):
             yield f"{path}:{number}", row
         else:
-            faults.add(f"{path}:{number}: not an object with a triple.")
+            why = f"not JSON ({row})" if isinstance(row, Exception) else "not an object"
+            faults.add(f"{path}:{number}: {why}: write an object with a `triple`.")
 
 
 def _stated(row: dict[str, Any], place: str, faults: Faults) -> Iterator[Row]:
     """Read the triple of a JSON line, or all of its ``triples``."""
-    if "triples" in row and isinstance(row["triples"], list):
-        stated = row["triples"]
-    else:
-        names = ("subject", "predicate", "object")
-        stated = [row["triple"] if "triple" in row else [row.get(name) for name in names]]
-    for triple in stated:
+    parts = [row.get(name) for name in ("subject", "predicate", "object")]
+    stated = row.get("triples")
+    for triple in stated if isinstance(stated, list) else [row.get("triple", parts)]:
         match triple:
             case [str(), str(), str()]:
                 yield from _checked([scrub(part).strip() for part in triple], place, faults)
@@ -191,10 +185,8 @@ def _quads(parser: Iterator[Any], path: Path, faults: Faults) -> Iterator[Any]:
     """Yield what the parser reads; after a fault it goes on with the next statement."""
     while True:
         try:
-            quad = next(parser)
+            yield next(parser)
         except StopIteration:
             return
         except SyntaxError as error:
             faults.add(f"{path}:{error.lineno or 1}: {error.msg}.")
-        else:
-            yield quad
