@@ -37,22 +37,11 @@ from ras_flow.systems import System
 
 REVIEWS = (
     Review(
-        node="review_entities",
-        point="after_link",
-        after="link",
-        then=routing.after_review_entities,
+        node="review_entities", point="after_link", after="link", then=routing.after_review_entities
     ),
+    Review(node="review_graph", point="after_merge", after="merge_graph", then=routing.after_merge),
     Review(
-        node="review_graph",
-        point="after_merge",
-        after="merge_graph",
-        then=routing.after_merge,
-    ),
-    Review(
-        node="review_answer",
-        point="before_answer",
-        before="answer",
-        then=routing.after_reorganise,
+        node="review_answer", point="before_answer", before="answer", then=routing.after_reorganise
     ),
 )
 """Where a person may approve or edit a run, if its settings ask for that."""
