@@ -26,11 +26,7 @@ Score = Callable[[Small, Small], Floats]
 
 @dataclass(frozen=True)
 class Edges:
-    """All nodes' edges one way, those of a node by relation.
-
-    ``begins`` tells where the edges of each node begin, ``links`` their relations, ``others`` the
-    nodes at their other ends.
-    """
+    """All nodes' edges one way: where each node's begin, their relations and their other ends."""
 
     begins: Ints
     links: Small
@@ -58,20 +54,18 @@ class Edges:
 
         ``way`` is 0 where the nodes are heads, 1 where they are tails.
         """
-        places, ends = self._places(nodes)
-        return _rows(ends, self.links[places], self.others[places], way)
+        return self._rows(*self._places(nodes), way)
 
     def best_rows(self, node: int, way: int, score: Score) -> Ints:
         """Return a hub's edges with the highest scores as rows; see :meth:`rows`."""
         begin, end = int(self.begins[node]), int(self.begins[node + 1])
-        links, others = self.links[begin:end], self.others[begin:end]
-        best = _best(score(links, others), HUB)
-        return _rows(np.full(len(best), node), links[best], others[best], way)
+        best = begin + _best(score(self.links[begin:end], self.others[begin:end]), HUB)
+        return self._rows(best, np.full(len(best), node), way)
 
-
-def _rows(ends: Ints, links: Small, others: Small, way: int) -> Ints:
-    columns = (others, links, ends) if way else (ends, links, others)
-    return np.stack(columns, axis=1).astype(np.int64)
+    def _rows(self, places: Ints, ends: Ints, way: int) -> Ints:
+        links, others = self.links[places], self.others[places]
+        columns = (others, links, ends) if way else (ends, links, others)
+        return np.stack(columns, axis=1).astype(np.int64)
 
 
 def cut_out(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -234,13 +234,6 @@ class KnowledgeGraph(Snapshot[KgManifest]):
             return None
         near: npt.NDArray[np.float32] = self._relation_vectors @ question
         return near
-
-    def facts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield all facts by their names."""
-        out = self._edges[0]
-        for number in range(len(self)):
-            for _, link, tail in out.rows(np.array([number]), 0).tolist():
-                yield self._names[number], self.relations[link].name, self._names[tail]
 
     def _check(self, numbers: npt.NDArray[np.int64], size: int) -> None:
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < size:

@@ -112,13 +112,6 @@ def place(graph: Subgraph, texts: Texts, rounds: int, *, named: bool) -> Placed:
     )
 
 
-def texts_of(question: str, graph: Subgraph, *, named: bool) -> list[str]:
-    """Return what has to be embedded to score a subgraph."""
-    names = zip(graph.entities, graph.named.tolist(), strict=True) if named else ()
-    entities = [entity_text(name) for name, has_name in names if has_name]
-    return list(dict.fromkeys([question, *map(relation_text, graph.relations), *entities]))
-
-
 def stack(items: Sequence[Item], vectors: npt.NDArray[np.float32]) -> dict[str, Any]:
     """Put questions together, as the keyword arguments of a model.
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ras_flow.kg.retrievers.batch import Item, Texts, number, place, stack, texts_of
+from ras_flow.kg.retrievers.batch import Item, Texts, number, place, stack
 from ras_flow.kg.subgraph import Subgraph
 
 Vectors = Mapping[str, npt.NDArray[np.float32]]
@@ -24,7 +24,12 @@ class FactModel(nn.Module):
 
     def texts(self, question: str, graph: Subgraph) -> list[str]:
         """Return the texts whose vectors it needs."""
-        return texts_of(question, graph, named=self.entity_text)
+        return list(self._item(question, graph)[1])
+
+    def _item(self, question: str, graph: Subgraph) -> tuple[Item, Texts]:
+        texts = Texts()
+        asked = number(question, texts)
+        return Item(asked, place(graph, texts, self.rounds, named=self.entity_text)), texts
 
     def score_facts(
         self, question: str, graph: Subgraph, vectors: Vectors
@@ -32,10 +37,7 @@ class FactModel(nn.Module):
         """Score each triple of a subgraph."""
         if not len(graph):
             return np.zeros(0, dtype=np.float32)
-        texts = Texts()
-        item = Item(
-            number(question, texts), place(graph, texts, self.rounds, named=self.entity_text)
-        )
+        item, texts = self._item(question, graph)
         batch = stack([item], np.stack([vectors[text] for text in texts]))
         device = next(self.parameters()).device
         with torch.inference_mode():

@@ -73,8 +73,8 @@ async def supervise(
     mix = read_toml(file, Mix)
     check_labels_folder(folder)
     cut = 0
-    inputs, refiners, counts, left_out = {}, {}, Counter[str](), Counter[str]()
-    compared: dict[str, list[Any]] = {}
+    inputs, refiners, left_out = {}, {}, Counter[str]()
+    labels: dict[str, list[Any]] = {}
     with writer_lock(folder / CARD), ExitStack() as stack:
         (folder / "graphs").mkdir(parents=True, exist_ok=True)
         files = {one: stack.enter_context(whole_file(folder / f"{one}.jsonl")) for one in SPLITS}
@@ -101,9 +101,8 @@ async def supervise(
                     split = mix.split(asked)
                     part = f"{one.name}/{split}"
                     if isinstance(got, Label):
-                        counts[part] += 1
                         cut += got.cut
-                        compared.setdefault(part, []).append((got.positives, asked.get("gold", ())))
+                        labels.setdefault(part, []).append((got.positives, asked.get("gold", ())))
                         record = _record(asked, one.name, split, got)
                         files[split].write(json.dumps(record, ensure_ascii=False) + "\n")
                     if isinstance(got, str) or got.weak:
@@ -113,8 +112,8 @@ async def supervise(
         value = {
             "refiner": refiner if isinstance(refiner, str) else refiner.name,
             "refiners": refiners,
-            "records": dict(counts),
-            "against_gold": {part: quality(pairs) for part, pairs in compared.items()},
+            "records": {part: len(pairs) for part, pairs in labels.items()},
+            "against_gold": {part: quality(pairs) for part, pairs in labels.items()},
             "not_refined": dict(left_out),
             "cut": cut,
             "sha256": inputs,
