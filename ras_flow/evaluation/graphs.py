@@ -11,9 +11,9 @@ from pathlib import Path
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import OWN, POOL, BenchmarkConfig
 from ras_flow.evaluation.question import Benchmark, Question
+from ras_flow.formats.node_ids import default_name
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.triples import Spo
-from ras_flow.kg.names import default_name
 from ras_flow.kg.read import Faults, Row, read_triples
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.files import checksum, write_whole

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from ras_flow.documents.index_folders import GRAPH
 from ras_flow.errors import InputError
+from ras_flow.formats.node_ids import default_name, is_literal, is_nameless
 from ras_flow.indexes.manifest import EncoderRecord
+from ras_flow.indexes.texts import write_texts
 from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
 from ras_flow.kg import manifest as stored
 from ras_flow.kg.manifest import KgManifest, edge_files
@@ -22,16 +24,12 @@ from ras_flow.kg.names import (
     ALIAS_RELATIONS,
     LABEL_RELATIONS,
     clean_name,
-    default_name,
     form_hashes,
-    is_literal,
-    is_nameless,
     make_unique,
 )
 from ras_flow.kg.read import Faults, Row, read_labels, read_triples
 from ras_flow.kg.retrievers.batch import relation_text
 from ras_flow.kg.store import LITERAL, NAMED, KnowledgeGraph
-from ras_flow.kg.texts import write_texts
 from ras_flow.parts.protocols import SentenceEncoder
 
 Embed = Literal["none", "relations", "all"]

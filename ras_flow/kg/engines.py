@@ -14,12 +14,13 @@ import httpx
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.formats.node_ids import default_name
 from ras_flow.formats.normalize import name_key
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import Spo
 from ras_flow.indexes.engines.config import resolved
 from ras_flow.kg.cutting import MOST
-from ras_flow.kg.names import ALIAS_RELATIONS, LABEL_RELATIONS, clean_name, default_name
+from ras_flow.kg.names import ALIAS_RELATIONS, LABEL_RELATIONS, clean_name
 from ras_flow.kg.store import Node
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.support.extras import require

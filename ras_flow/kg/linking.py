@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ras_flow.errors import InputError
+from ras_flow.formats.node_ids import is_literal
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import plain
 from ras_flow.formats.tokens import UNSPACED
-from ras_flow.kg.names import is_literal
 from ras_flow.state.names import content_words
 from ras_flow.state.schema import Entity
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ras_flow.documents.index_folders import GRAPH
 from ras_flow.indexes.manifest import EncoderRecord, Generation, read_generation
-from ras_flow.kg.texts import text_files
+from ras_flow.indexes.texts import text_files
 
 RELATIONS = "relations.json"
 FLAGS = "flags.npy"

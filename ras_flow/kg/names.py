@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import chain, count, groupby
-from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
 
+from ras_flow.formats.node_ids import default_name, is_literal
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.formats.triples import MAX_FIELD, clean_field
-
-NAMELESS = "·"
-"""Stands for a node without a name where a person or a model reads."""
 
 _RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 LABEL_RELATIONS = frozenset(
@@ -27,35 +23,7 @@ ALIAS_RELATIONS = frozenset(
 )
 """Relations that name things; the graph does not keep them as facts."""
 
-_NAMELESS_ID = re.compile(r"_:.*|(?:.*/)?[mg]\.[0-9a-z_]+", re.DOTALL)
 _LONGEST_SUFFIX = 100
-
-
-def is_nameless(key: str) -> bool:
-    """Tell whether an id says nothing by itself: a blank node's, or one of Freebase's machine ids.
-
-    Such a node has a name only if the graph gives it a label.
-    """
-    return _NAMELESS_ID.fullmatch(key) is not None
-
-
-def is_literal(key: str) -> bool:
-    """Tell whether an id is that of a literal: its text in double quotes."""
-    return len(key) > 1 and key[0] == key[-1] == '"'
-
-
-def default_name(key: str) -> str:
-    """Return what an id says by itself: a literal's text, the last part of an IRI."""
-    if is_literal(key):
-        return key[1:-1]
-    if "://" not in key:
-        return key
-    return unquote(last_part(key), errors="replace").replace("_", " ") or key
-
-
-def last_part(iri: str) -> str:
-    """Return what stands after an IRI's last slash or hash."""
-    return re.split(r"[/#]", iri.rstrip("/#"))[-1]
 
 
 def clean_name(text: str) -> str:

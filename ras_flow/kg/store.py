@@ -17,12 +17,12 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.indexes.arrays import open_array
 from ras_flow.indexes.manifest import REBUILD
 from ras_flow.indexes.snapshot import Snapshot
+from ras_flow.indexes.texts import Texts
 from ras_flow.kg import manifest as stored
 from ras_flow.kg.cutting import MOST, Edges, cut_out
 from ras_flow.kg.manifest import KgManifest, edge_files, read_kg_manifest
 from ras_flow.kg.names import form_hash
 from ras_flow.kg.subgraph import Subgraph
-from ras_flow.kg.texts import Texts
 
 LITERAL, NAMED = 1, 2
 """Flags of nodes. Questions are linked to what is named and no literal."""

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ras_flow.errors import InputError
+from ras_flow.formats.node_ids import NAMELESS, is_nameless
 from ras_flow.formats.triples import Spo
-from ras_flow.kg.names import NAMELESS, is_nameless
 
 
 @dataclass(frozen=True, eq=False)

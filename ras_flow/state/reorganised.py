@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ras_flow.formats.chains import Reorganised, reorganise
+from ras_flow.formats.node_ids import NAMELESS, is_nameless
 from ras_flow.formats.normalize import name_key, normalize_name
-from ras_flow.kg.names import NAMELESS, is_nameless
 from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, content_words, longest
 from ras_flow.state.schema import Hop, Triple

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ras_flow.kg.names import last_part
+from ras_flow.formats.node_ids import last_part
 from ras_flow.kg.subgraph import Subgraph
 
 _MARKS = re.compile(r"[_./]+")

@@ -1,4 +1,4 @@
-"""What a folder of trained weights says of itself, as JSON: its versions, and its files' SHA-256."""
+"""What a folder of trained weights says of itself, as JSON: versions, and its files' SHA-256."""
 
 from __future__ import annotations
 
