@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 
 from ras_flow.documents.index_folders import GRAPH
-from ras_flow.indexes.manifest import EncoderRecord, Generation, read_generation
+from ras_flow.indexes.manifest import EncoderRecord, Generation
 from ras_flow.indexes.texts import text_files
 
 RELATIONS = "relations.json"
@@ -55,8 +54,3 @@ class KgManifest(Generation):
         """Names its content, without its vectors."""
         sums = [self.files[name].sha256 for name in STORED]
         return sha256("".join(sums).encode()).hexdigest()[:12]
-
-
-def read_kg_manifest(folder: Path) -> KgManifest:
-    """Read and check the manifest of a knowledge graph."""
-    return read_generation(folder, KgManifest, STORED, (RELATION_VECTORS, VECTORS))

@@ -15,12 +15,12 @@ from rapidfuzz import fuzz, process, utils
 from ras_flow.errors import IndexCorruptError, InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.indexes.arrays import open_array
-from ras_flow.indexes.manifest import REBUILD
+from ras_flow.indexes.manifest import REBUILD, read_generation
 from ras_flow.indexes.snapshot import Snapshot
 from ras_flow.indexes.texts import Texts
 from ras_flow.kg import manifest as stored
 from ras_flow.kg.cutting import MOST, Edges, cut_out
-from ras_flow.kg.manifest import KgManifest, edge_files, read_kg_manifest
+from ras_flow.kg.manifest import KgManifest, edge_files
 from ras_flow.kg.names import form_hash
 from ras_flow.kg.subgraph import Subgraph
 
@@ -90,7 +90,8 @@ class KnowledgeGraph(Snapshot[KgManifest]):
 
     @staticmethod
     def _read_manifest(path: Path) -> KgManifest:
-        return read_kg_manifest(path)
+        more = stored.RELATION_VECTORS, stored.VECTORS
+        return read_generation(path, KgManifest, stored.STORED, more)
 
     @property
     def takes_vectors(self) -> str | None:

@@ -156,12 +156,9 @@ tags: [knowledge-graph, retrieval, ras-flow]
 
 # A {manifest.model.kind} retriever for knowledge graphs
 
-It scores the facts around a question's entities by whether the question needs them, in any graph:
-nothing in it depends on the graphs that it learned from. The sentence encoder's weights are not in
-here.
-
-Use it with [ras-flow](https://pypi.org/project/ras-flow/) as `kg_retriever`, under the name
-`local:` and this folder's path.
+It scores the facts around a question's entities in any graph by whether the question needs them.
+The sentence encoder's weights are not in here. Use it with
+[ras-flow](https://pypi.org/project/ras-flow/): name `local:` and this folder as `kg_retriever`.
 
 | | |
 | --- | --- |

@@ -13,8 +13,7 @@ from ras_flow.formats.triples import Spo
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.support.validation import NonNegative, Settings
 from ras_flow.training.retriever.graphs import Graph
-from ras_flow.training.retriever.merging import merge, paths_of
-from ras_flow.training.retriever.pool import End, Path, make_pool
+from ras_flow.training.retriever.pool import End, Path, make_pool, merge, paths_of
 from ras_flow.training.retriever.questions import Asked, RelationPath
 from ras_flow.training.retriever.refining import Case, Refiner
 

@@ -23,7 +23,7 @@ from ras_flow.parts.prompted.prompting import ask, few_shot
 from ras_flow.parts.protocols import LanguageModel, SentenceEncoder
 from ras_flow.prompts.refiner import AGAIN, EXAMPLE, INSTRUCTION, case_text, chosen
 from ras_flow.support.extras import require
-from ras_flow.training.retriever.merging import Candidate, write_path
+from ras_flow.training.retriever.pool import Candidate, write_path
 
 CHUNK = 60
 """Paths of one prompt."""

@@ -19,8 +19,7 @@ from ras_flow.prompts.refiner import chosen
 from ras_flow.testing import ScriptedModel
 from ras_flow.training.retriever.graphs import Graph
 from ras_flow.training.retriever.labels import Label, Options, label
-from ras_flow.training.retriever.merging import merge, paths_of, write_path
-from ras_flow.training.retriever.pool import HOPS, Walks, make_pool
+from ras_flow.training.retriever.pool import HOPS, Walks, make_pool, merge, paths_of, write_path
 from ras_flow.training.retriever.questions import Asked, read_labelled
 from ras_flow.training.retriever.refining import Case, PromptedRefiner
 from ras_flow.training.retriever.supervise import supervise
