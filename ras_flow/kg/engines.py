@@ -39,10 +39,8 @@ class KgEngine(Settings):
     """Where a graph is; a value that starts with ``$`` names an environment variable.
 
     Attributes:
-        engine: ``"sparql"`` or ``"oxigraph"``.
-        url: The SPARQL server's address for queries.
+        url: The SPARQL server's address for queries, with ``headers`` such as ``authorization``.
         path: The folder of Oxigraph's store.
-        headers: Headers of the requests, such as ``authorization``.
         labels: IRIs of the relations that name entities.
         languages: Languages of the labels; an empty one for labels without.
         edges: Edges of an entity on average, each way, at most.

@@ -14,10 +14,9 @@ from ras_flow.formats.node_ids import last_part
 from ras_flow.kg.subgraph import Subgraph
 
 _MARKS = re.compile(r"[_./]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _READ = 500
 """Characters of a name that an encoder reads."""
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
 
 Texts = dict[str, int]
 """What is to be embedded, by number."""
@@ -71,9 +70,7 @@ def distances(graph: Subgraph, rounds: int = 2) -> npt.NDArray[np.float32]:
 class Placed:
     """A subgraph as numbers; texts are rows of a table, -1 for an entity without a name.
 
-    Attributes:
-        places: The distance encoding of each entity.
-        triples: Heads, relations and tails, as positions in ``entities`` and ``relations``.
+    ``places`` has the distance encoding of each entity.
     """
 
     entities: npt.NDArray[np.int64]

@@ -42,14 +42,11 @@ class ModelSettings(Settings):
 
     Attributes:
         kind: What it scores: triples, entities, or paths of relations; with ``lm`` a language
-            model writes the paths.
+            model, ``base`` with an adapter of some ``rank``, writes the paths.
         encoder: The sentence encoder, which is not trained: a folder, or a name.
-        rounds: Rounds of the distance encoding: steps that it sees from the question's entities.
+        rounds: Steps from the question's entities that the distance encoding sees.
         layers: Convolutions of an entity retriever.
-        entity_text: Read the names of entities; without them no entity has to be embedded, which
-            is what takes the time in large graphs.
-        base: The language model: a folder, or a name.
-        rank: Of its adapter.
+        entity_text: Read the names of entities, which is what takes the time in large graphs.
     """
 
     kind: Kind = "triple"
@@ -71,13 +68,7 @@ class ModelSettings(Settings):
 
 
 class Manifest(Description):
-    """What a folder says of its weights.
-
-    Attributes:
-        encoder: The identity of the sentence encoder.
-        dimension: The length of its vectors.
-        trained: On what, with which labels, and how it was measured.
-    """
+    """What a folder says of its weights, of their sentence encoder, and of their training."""
 
     what = "retriever"
     versions: ClassVar[Mapping[str, int]] = {"format": FORMAT}

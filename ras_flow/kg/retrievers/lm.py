@@ -66,21 +66,12 @@ class LmModel(FactModel):
         plain = as_plain_text(text, self.tokenizer)
         return [*self.tokenizer.encode(plain, add_special_tokens=False), *self.line]
 
-    def forward(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        labels: torch.Tensor,
-        logits_to_keep: int,
-    ) -> dict[str, torch.Tensor]:
+    accepts_loss_kwargs = False
+    """Tells the Trainer that the loss is a mean already."""
+
+    def forward(self, **batch: Any) -> dict[str, torch.Tensor]:
         """Return the loss of texts."""
-        made = self.lm(
-            input_ids=input_ids,
-            attention_mask=attention_mask,
-            labels=labels,
-            logits_to_keep=logits_to_keep,
-        )
-        return {"loss": made.loss}
+        return {"loss": self.lm(**batch).loss}
 
     def texts(self, question: str, graph: Subgraph) -> list[str]:
         """Need no vectors."""

@@ -15,6 +15,7 @@ from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import FactRetriever, SentenceEncoder
+from ras_flow.settings.context import SIMILARITY
 from ras_flow.support.paths import path_named
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 SHIPPED = WEIGHTS / "reg"
 """Where the package keeps its own retriever."""
-
-SIMILARITY = "similarity"
 
 
 class TrainedRetriever:

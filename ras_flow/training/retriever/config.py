@@ -13,14 +13,12 @@ from ras_flow.training.settings import Schedule, TrainingSettings
 
 
 class DataSettings(Settings):
-    """What it learns from.
+    """What it learns from: folders of ``ras-flow data supervise``, of ``only`` some sources if any.
 
     Attributes:
-        sets: Folders that ``ras-flow data supervise`` wrote.
         depth: Steps from a question's entities within which facts are candidates.
         most: Candidate facts at most, nearer ones first.
         share: Part of the training questions.
-        only: Sources to use; empty for all.
     """
 
     sets: Annotated[Texts, Field(min_length=1)]

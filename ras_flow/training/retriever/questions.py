@@ -1,7 +1,6 @@
 """Questions on knowledge graphs, and the labels that retrievers learn from, as JSON lines.
 
-A question names a graph, its entities there and its answers; ``gold`` are the facts that it rests
-on, where a data set says so::
+``gold`` are the facts that a question rests on, where a data set says so::
 
     {"id": "q1", "question": "Who designed the headquarters of Halden?", "graph": "companies",
      "entities": ["Halden"], "answers": ["Ingrid Moe"],
@@ -30,7 +29,6 @@ from ras_flow.training.splits import Split
 Names = Annotated[list[Text], Field(min_length=1)]
 Crossed = tuple[Text, bool]
 RelationPath = Annotated[list[Crossed], Field(min_length=1)]
-"""Relations in a row, each with whether it is crossed from tail to head."""
 
 
 @with_config(EXACT)

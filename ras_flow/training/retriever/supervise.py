@@ -28,12 +28,9 @@ CARD = "labels.json"
 
 
 class SetSettings(Settings):
-    """A data set.
+    """A data set: a file of questions (see :mod:`.questions`), one of facts for each graph of them.
 
-    Attributes:
-        questions: A file of questions; see :mod:`.questions`.
-        graphs: A file of facts for each graph that the questions name.
-        refiner: ``gold`` or ``none`` for this set, whatever the others' refiner is.
+    A ``refiner`` of its own goes before the others'.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w-]+$")]
@@ -45,9 +42,7 @@ class SetSettings(Settings):
 class Mix(Splitter, Options):
     """What is labelled, and how: a TOML file; paths in it are relative to it.
 
-    Attributes:
-        share: Part of the training questions to label.
-        most: Questions of each split of a set at most; 0 for no limit.
+    Of a set's training questions it takes a ``share``, of each split the first, so many at most.
     """
 
     dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
@@ -84,7 +79,7 @@ async def supervise(
                 write_graph(folder / "graphs" / f"{one.name}.{name}.tsv", graph)
             used = one.refiner or refiner
             inputs[one.name] = checksum(file.parent / one.questions)
-            refiners[one.name] = used if isinstance(used, str) else used.name
+            refiners[one.name] = getattr(used, "name", used)
             questions = _kept(mix, one, file.parent)
 
             async def work(
@@ -110,7 +105,7 @@ async def supervise(
                     if progress:
                         progress(f"labelling {one.name}", done, len(questions))
         value = {
-            "refiner": refiner if isinstance(refiner, str) else refiner.name,
+            "refiner": getattr(refiner, "name", refiner),
             "refiners": refiners,
             "records": {part: len(pairs) for part, pairs in labels.items()},
             "against_gold": {part: quality(pairs) for part, pairs in labels.items()},
