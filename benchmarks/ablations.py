@@ -29,10 +29,9 @@ from ras_flow.errors import InputError
 from ras_flow.graph_llm.shared import open_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.data import Examples, read_split, sample
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
-from ras_flow.training.graph_llm.examples import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
-from ras_flow.training.graph_llm.placed import Placed, read_split, sample
 from ras_flow.training.graph_llm.scores import measure
 from ras_flow.training.splits import Split
 
@@ -65,20 +64,19 @@ def contender(text: str, data: Path) -> Contender:
     return Contender(name, pair * (len(TASKS) // len(pair)), Path(own) if own else data)
 
 
-def scores(model_name: str, records: Sequence[Placed]) -> list[Scored]:
+def scores(model_name: str, records: Sequence[Record]) -> list[Scored]:
     """Let a model write all records' targets, and measure its loss on them."""
     model = open_graph_llm(model_name)
     model.eval()
-    asked: list[Record] = [one.record for one in records]
     graphs = None
     if model.config.gnn is not None:
         encoder = LocalSentenceEncoder(model.config.encoder_name)
-        graphs = build_graphs(asked, encoder)
+        graphs = build_graphs(records, encoder)
     examples = Examples(records, graphs)
     losses = target_losses(model, (examples[row] for row in range(len(examples))))
-    texts = evaluate_graph_llm(model, asked, graphs=graphs, batch_size=4).texts
+    texts = evaluate_graph_llm(model, records, graphs=graphs, batch_size=4).texts
     found = []
-    for record, text, loss in zip(asked, texts, losses, strict=True):
+    for record, text, loss in zip(records, texts, losses, strict=True):
         own = measure([record], {0: text}).scores[record["task"], "all"]
         score = own.f1 if record["task"] == "answer" else own.right
         found.append(Scored(100 * score, loss))
@@ -88,14 +86,14 @@ def scores(model_name: str, records: Sequence[Placed]) -> list[Scored]:
 def main(contenders: Sequence[Contender], data: Path, split: Split, most: int) -> None:
     """Print the table, a row as soon as it is known."""
     chosen = sample(read_split([data], split), most, seed=SEED)
-    ids = {task: [o.record["id"] for o in chosen if o.record["task"] == task] for task in TASKS}
+    ids = {task: [o["id"] for o in chosen if o["task"] == task] for task in TASKS}
     counts = " and ".join(f"{len(ids[task])} {task}s" for task in TASKS)
     print(f"{platform.machine()}, torch {torch.__version__}; {counts} of {split}, seed {SEED}\n")
     print("| model | labels right, % | loss on plans | F1 of answers, % | loss on answers |")
     print("| --- | ---: | ---: | ---: | ---: |")
     first: dict[str, list[Scored]] = {}
     for name, models, folder in contenders:
-        placed = {one.record["id"]: one for one in read_split([folder], split)}
+        placed = {one["id"]: one for one in read_split([folder], split)}
         cells = []
         for task, model in zip(TASKS, models, strict=True):
             found = scores(model, [placed[key] for key in ids[task]])

@@ -27,9 +27,8 @@ from ras_flow.graph_llm.gnn import GraphEncoder
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
 from ras_flow.support.paths import cache_folder
 from ras_flow.training.graph_llm.config import PretrainSettings
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples, read_split
 from ras_flow.training.graph_llm.graphs import build_graphs
-from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.splits import Split
 
@@ -48,8 +47,8 @@ def main(
     parts = []
     sets: tuple[tuple[Sequence[Path], Split], ...] = ((data, "train"), ([measured], split))
     for folders, name in sets:
-        placed = [one for one in read_split(folders, name, task="plan") if one.record["chain"]]
-        graphs = build_graphs([o.record for o in placed], encoder, cache_folder() / "embeddings")
+        placed = [one for one in read_split(folders, name, task="plan") if one["chain"]]
+        graphs = build_graphs(placed, encoder, cache_folder() / "embeddings")
         parts.append(LaterPlans(Examples(placed, graphs)))
     train, watched = parts
     labels = [label for _, label in watched]

@@ -25,9 +25,8 @@ from ras_flow.graph_llm.collate import IGNORED, Example
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import open_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples, read_split, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, nearest_records, shuffled
-from ras_flow.training.graph_llm.placed import read_split, sample
 from ras_flow.training.splits import Split
 
 SEED = 7
@@ -53,11 +52,11 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
     if model.config.gnn is None:
         raise InputError(f"{name} was trained without a graph encoder: it has no soft tokens.")
     model.eval()
-    later = [one for one in read_split([data], split, task="plan") if one.record["chain"]]
+    later = [one for one in read_split([data], split, task="plan") if one["chain"]]
     chosen = sample(later, most, seed=SEED)
-    labels = [one.record["target"]["label"] == "SUFFICIENT" for one in chosen]
+    labels = [one["target"]["label"] == "SUFFICIENT" for one in chosen]
     encoder = LocalSentenceEncoder(model.config.encoder_name)
-    records = nearest_records([one.record for one in chosen], encoder, model.config.max_triples)
+    records = nearest_records(chosen, encoder, model.config.max_triples)
     chosen = [replace(one, record=record) for one, record in zip(chosen, records, strict=True)]
     own = build_graphs(records, encoder)
     given = {"own": own, "another's": shuffled(own, SEED)}

@@ -33,9 +33,8 @@ from ras_flow.graph_llm.shared import open_graph_llm
 from ras_flow.graph_llm.soft_tokens import graph_part
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts import AttributedGraph, ChainLink
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples, read_split, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
-from ras_flow.training.graph_llm.placed import read_split, sample
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.splits import Split
 
@@ -75,11 +74,11 @@ def main(name: str, data: Path, split: Split, most: int) -> None:
     filled = [
         one
         for one in sample(read_split([data], split), 8 * most, seed=SEED)
-        if any(link["triples"] for link in one.record["chain"])
+        if any(link["triples"] for link in one["chain"])
     ]
     chosen, rest = filled[:most], filled[most:]
     encoder = LocalSentenceEncoder(model.config.encoder_name)
-    graphs = build_graphs([one.record for one in chosen], encoder)
+    graphs = build_graphs(chosen, encoder)
     other = shuffled(graphs, SEED)
     own = [graphs[row] for row in range(len(chosen))]
     anothers = [other[row] for row in range(len(chosen))]
@@ -92,7 +91,7 @@ def main(name: str, data: Path, split: Split, most: int) -> None:
     new = graph_part(model.config, words.shape[1]).eval()
     model.encoder, model.projector = new["encoder"], new["projector"]
     made["new weights"] = model.soft_tokens(own)
-    unseen = build_graphs([one.record for one in rest], encoder)
+    unseen = build_graphs(rest, encoder)
     spread_soft_tokens(model, [unseen[row] for row in range(len(rest))])
     made["new weights, spread over other graphs"] = model.soft_tokens(own)
     model.encoder, model.projector = trained
@@ -109,7 +108,7 @@ def main(name: str, data: Path, split: Split, most: int) -> None:
     print("\n| task | triples in the prompt | own graph | another's | none |")
     print("| --- | --- | ---: | ---: | ---: |")
     for task in ("plan", "answer"):
-        rows = [row for row, one in enumerate(chosen) if one.record["task"] == task]
+        rows = [row for row, one in enumerate(chosen) if one["task"] == task]
         for way, examples in ways.items():
             asked_here = [examples[row] for row in rows]
             with_own, *others = (

@@ -27,8 +27,8 @@ from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts import AnswerRequest, PlanRequest
 from ras_flow.training.data.requests import as_request
+from ras_flow.training.graph_llm.data import read_split, sample
 from ras_flow.training.graph_llm.graphs import build_graphs
-from ras_flow.training.graph_llm.placed import read_split, sample
 
 Request = PlanRequest | AnswerRequest
 
@@ -45,7 +45,7 @@ async def written(source: GraphLLMSource, requests: Sequence[Request]) -> list[s
 
 def read(source: GraphLLMSource, data: Path, split: str, most: int) -> list[Request]:
     """Return what is asked, with graphs."""
-    records = [one.record for one in sample(read_split([data], split), most, seed=7)]
+    records = sample(read_split([data], split), most, seed=7)
     graphs = build_graphs(records, LocalSentenceEncoder(source.config.encoder_name))
     asked = map(as_request, records)
     return [replace(one, graph=graphs[row]) for row, one in enumerate(asked)]

@@ -97,11 +97,11 @@ def stats(
     """Check a data set and count what it holds: every record, split and label."""
     from ras_flow.training.data.labels import check_labels
     from ras_flow.training.data.stats import Stats
-    from ras_flow.training.graph_llm.placed import read_split
+    from ras_flow.training.graph_llm.data import read_split
     from ras_flow.training.splits import SPLITS
 
     counted = Stats()
-    records = [one.record for split in SPLITS for one in read_split([folder], split)]
+    records = [one for split in SPLITS for one in read_split([folder], split)]
     for record in records:
         counted.add(record)
     check_labels(records)

@@ -81,7 +81,27 @@ class LoraConfig(Settings):
         return self
 
 
-class GraphLLMConfig(Settings):
+class Shape(Settings):
+    """The sizes of a Graph LLM, and what it reads in runs that set no number.
+
+    Attributes:
+        projector_hidden: Width of the projector's inner layer.
+        window: Input tokens at most, soft tokens included (the paper's maximum text length).
+        top_k: Passages for each subquery, if it answers.
+        max_triples: Triples of each hop: those nearest to the hop's subquery; None for all.
+            Training always reads all.
+        answer_passages: Passages of each hop that it reads as text beside the triples, if it
+            answers. Training reads those that a record has.
+    """
+
+    projector_hidden: Positive[int] = 2048
+    window: Positive[int] = 2500
+    top_k: Positive[int] = Reading.top_k
+    max_triples: Positive[int | None] = None
+    answer_passages: NonNegative[int] = Reading.answer_passages
+
+
+class GraphLLMConfig(Shape):
     """Everything that a Graph LLM is built from.
 
     Attributes:
@@ -90,13 +110,6 @@ class GraphLLMConfig(Settings):
         encoder_dimension: Their length.
         gnn: The graph encoder; None for a model that reads the history's text only (ablation).
         lora: The adapters; None trains GNN and projector alone (ablation).
-        projector_hidden: Width of the projector's inner layer.
-        window: Input tokens at most, soft tokens included (the paper's maximum text length).
-        top_k: Passages for each subquery if it answers and the run does not set a number.
-        max_triples: Triples of each hop that it reads if the run does not set a number: those
-            nearest to the hop's subquery. None for all. Training always reads all.
-        answer_passages: Passages of each hop that it reads as text beside the triples, if it
-            answers and the run does not set a number.
     """
 
     base: str
@@ -104,11 +117,6 @@ class GraphLLMConfig(Settings):
     encoder_dimension: Positive[int]
     gnn: GnnConfig | None = GnnConfig()
     lora: LoraConfig | None = LoraConfig()
-    projector_hidden: Positive[int] = 2048
-    window: Positive[int] = 2500
-    top_k: Positive[int] = Reading.top_k
-    max_triples: Positive[int | None] = None
-    answer_passages: NonNegative[int] = Reading.answer_passages
 
     @model_validator(mode="after")
     def _check(self) -> Self:

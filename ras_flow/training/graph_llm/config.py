@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig
+from ras_flow.graph_llm.config import GnnConfig, GraphLLMConfig, LoraConfig, Shape
 from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.llms.sentence_encoder import MINILM
-from ras_flow.parts.records import Reading
 from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
 from ras_flow.training import settings
 from ras_flow.training.settings import Schedule, TrainingSettings
@@ -49,18 +48,12 @@ class MixSettings(Settings):
     temperature: Positive[float] = 1.0
 
 
-class ModelSettings(Settings):
+class ModelSettings(Shape):
     """What is trained.
 
     Attributes:
         base: A causal language model: a folder, or a name on the hub.
         encoder: The sentence encoder: a folder, or a name.
-        window: Input tokens at most.
-        top_k: Passages for each subquery in runs that the trained model answers.
-        max_triples: Triples of each hop that the trained model reads in runs, those nearest to the
-            subquery; 0 for all. Training always reads all triples of a record.
-        answer_passages: Passages of each hop that the trained model reads beside the triples when
-            it answers. Training reads those that a record has.
         target: Tokens of a target at most.
         without: Parts to leave out: ``graph`` (no graph encoder), ``lora`` (train graph encoder and
             projector only).
@@ -73,11 +66,6 @@ class ModelSettings(Settings):
 
     base: str = SMOLLM2
     encoder: str = MINILM
-    projector_hidden: Positive[int] = 2048
-    window: Positive[int] = 2500
-    top_k: Positive[int] = Reading.top_k
-    max_triples: NonNegative[int] = 0
-    answer_passages: NonNegative[int] = Reading.answer_passages
     target: Positive[int] = 300
     without: Annotated[tuple[Part, ...], Field(strict=False)] = ()
     task: Task = "both"
@@ -168,9 +156,5 @@ class TrainingConfig(TrainingSettings):
             encoder_dimension=dimension,
             gnn=None if "graph" in self.model.without else self.gnn,
             lora=None if "lora" in self.model.without else self.lora,
-            projector_hidden=self.model.projector_hidden,
-            window=self.model.window,
-            top_k=self.model.top_k,
-            max_triples=self.model.max_triples or None,
-            answer_passages=self.model.answer_passages,
+            **self.model.model_dump(include=set(Shape.model_fields)),
         )

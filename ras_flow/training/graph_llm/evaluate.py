@@ -21,9 +21,9 @@ from ras_flow.parts.records import AnswerRequest, PlanRequest
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_request
 from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.graph_llm.data import MEASURED_SEED, read_split, sample
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
 from ras_flow.training.graph_llm.next_passage import find_next
-from ras_flow.training.graph_llm.placed import MEASURED_SEED, read_split, sample
 from ras_flow.training.graph_llm.scores import Measures, measure
 from ras_flow.training.graph_llm.trained import is_run_checkpoint, model_at
 from ras_flow.training.run import Logger
@@ -63,11 +63,12 @@ def evaluate(
         records = sample(records, most, seed=MEASURED_SEED)
     if not records:
         raise InputError(f"No records for {split} in {', '.join(config.data.sets)}.")
-    asked = [one.record for one in records]
     found = None if Path(model).exists() else find_graph_llm(model)
     folder = found.folder if found else Path(model)
     if not folder.exists() and ":" in model:
-        measures = asyncio.run(evaluate_language_model(load_language_model(model), asked, log=log))
+        measures = asyncio.run(
+            evaluate_language_model(load_language_model(model), records, log=log)
+        )
     else:
         subject: GraphLLM | Path = folder
         if is_run_checkpoint(folder):
@@ -75,7 +76,7 @@ def evaluate(
             subject = model_at(folder, config.graph_llm(encoder.identity, encoder.dimension))
         measures = evaluate_graph_llm(
             subject,
-            asked,
+            records,
             encoder=encoder,
             shuffle=config.optimizer.seed if config.model.graphs == "shuffled" else None,
             batch_size=config.watch.batch_size,
@@ -83,7 +84,9 @@ def evaluate(
         )
     if retriever is None:
         return measures
-    return replace(measures, next_passage=asyncio.run(find_next(asked, measures.texts, retriever)))
+    return replace(
+        measures, next_passage=asyncio.run(find_next(records, measures.texts, retriever))
+    )
 
 
 def evaluate_graph_llm(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.parts.records import AttributedGraph
 from ras_flow.support.extras import require
 from ras_flow.training.graph_llm.config import PretrainSettings
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples
 from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class LaterPlans(Sequence[Labelled]):
         self._rows = [
             row
             for row, one in enumerate(examples.records)
-            if one.record["task"] == "plan" and one.record["chain"]
+            if one["task"] == "plan" and one["chain"]
         ]
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class LaterPlans(Sequence[Labelled]):
     def __getitem__(self, position: Any) -> Any:
         """Return a graph and its label."""
         row = self._rows[position]
-        target = self._examples.records[row].record["target"]
+        target = self._examples.records[row]["target"]
         return self._examples[row].request.graph, target["label"] == "SUFFICIENT"
 
 

@@ -14,7 +14,7 @@ from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.support.files import checksum
 from ras_flow.support.paths import path_named
 from ras_flow.training.graph_llm.config import TrainingConfig
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.trained import WEIGHTS, check_same, is_run_checkpoint, model_at
@@ -35,7 +35,7 @@ def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
     if source is None:
         return _at_checkpoint(start, config)
     what = f"The Graph LLM {start!r} of model.start"
-    check_same(what, config.model_dump(), source.config.model_dump())
+    check_same(what, config, source.config)
     model = build_graph_llm(config)
     load_weights(model, source.folder)
     return model, source.identity

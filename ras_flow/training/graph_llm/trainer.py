@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ras_flow.support.extras import require
 from ras_flow.training.callbacks import MEASURED
 from ras_flow.training.graph_llm.config import OptimizerSettings, TrainingConfig
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples
 from ras_flow.training.graph_llm.mixing import Mixed
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.trained import load_trained, save_trained

@@ -15,18 +15,21 @@ from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require
 from ras_flow.training.checkpoints import last_checkpoint
+from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.data import (
+    MEASURED_SEED,
+    check_questions,
     examples_of,
     graphs_of,
     load_data,
     plans_for_pretraining,
+    sample,
 )
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm, token_limit
 from ras_flow.training.graph_llm.folder import write_folder
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.graph_llm.mixing import Mixed
-from ras_flow.training.graph_llm.placed import MEASURED_SEED, Placed, check_questions, sample
 from ras_flow.training.graph_llm.scores import Measures
 from ras_flow.training.graph_llm.start import first_model, start_graph
 from ras_flow.training.graph_llm.trainer import graph_trainer
@@ -83,8 +86,7 @@ def _train(
     check_questions([*loaded.train, *loaded.dev], model.formatter)
     facts = {"base": base_facts(model.base), "encoder": encoder.identity, "began_with": began}
     parts = {"train": loaded.train, "dev": loaded.dev}
-    rows = {part: (one.record for one in some) for part, some in parts.items()}
-    claim(run, config, rows, **facts)
+    claim(run, config, parts, **facts)
     with _reading(config):
         train = examples_of(config, loaded.train, encoder, log)
         dev = examples_of(config, loaded.dev, encoder, log)
@@ -95,7 +97,7 @@ def _train(
             plans = plans_for_pretraining(config, data, train, encoder, log)
         start_graph(config, model, plans, train, dev, log)
     order = Mixed(
-        [one.record for one in loaded.train],
+        loaded.train,
         train.lengths(),
         config.mix,
         step=examples_a_step(optimizer),
@@ -144,9 +146,9 @@ def _kept(state: Any, keep: str) -> tuple[int, float | None]:
     return state.global_step, losses[-1] if losses else None
 
 
-def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed]) -> None:
+def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Record]) -> None:
     limit = getattr(model.base.config.get_text_config(), "max_position_embeddings", None)
-    after = max([config.model.target, *(token_limit(one.record) for one in asked)])
+    after = max([config.model.target, *(token_limit(one) for one in asked)])
     if limit is not None and config.model.window + after > limit:
         raise ConfigurationError(
             f"model.window ({config.model.window} tokens) and the {after} tokens that may follow "
@@ -157,12 +159,12 @@ def _check_window(config: TrainingConfig, model: GraphLLM, asked: Sequence[Place
 
 
 def _measure(
-    config: TrainingConfig, model: GraphLLM, asked: Sequence[Placed], encoder: SentenceEncoder
+    config: TrainingConfig, model: GraphLLM, asked: Sequence[Record], encoder: SentenceEncoder
 ) -> Callable[[], Measures] | None:
     """Return what measures the model on a few records, or None without records."""
     if not asked:
         return None
-    records = nearest_records([one.record for one in asked], encoder, model.config.max_triples)
+    records = nearest_records(asked, encoder, model.config.max_triples)
     graphs = None if model.config.gnn is None else graphs_of(records, encoder)
 
     def measure() -> Measures:

@@ -20,7 +20,7 @@ from tests.training.graph_llm.samples import ENCODER, config, record, records, t
         ({"task": "sing"}, "train.jsonl:2: task"),
         ({"split": "dev"}, "train.jsonl:2: split"),
         ({"target": {"label": "SUBQ", "subquery": "?!"}}, "train.jsonl:2: target: subquery"),
-        ({"question": "why " * 300}, "train.jsonl:2: question"),
+        ({"question": "why " * 300}, "question of plan-0-0"),
     ],
 )
 def test_wrong_records_are_told_by_file_and_line(
@@ -43,13 +43,13 @@ def test_nothing_to_learn_is_told(base: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("contrary", "said"),
     [
-        (record(4, "answer", {"answer": "Bodø"}), "two splits: .*dev.jsonl:1"),
-        (record(0, "plan", {"label": "NO_RETRIEVAL"}), "train.jsonl:1 says .*says '.NO_RETR"),
-        (record(1, "plan", {"label": "SUFFICIENT"}, []), "train.jsonl:6 says .*says '.SUFF"),
+        (record(4, "answer", {"answer": "Bodø"}), "two splits: .*answer-4-0 in "),
+        (record(0, "plan", {"label": "NO_RETRIEVAL"}), "plan-0-0 says .*says '.NO_RETR"),
+        (record(1, "plan", {"label": "SUFFICIENT"}, []), "plan-1-1 says .*says '.SUFF"),
         (
             record(1, "answer", {"answer": "Bodø"}, [["p1", "Met", "bo"],
                                                      ["P1", "born in", "Oulu"]]),
-            "train.jsonl:8 says 'oulu', .*says 'bod",
+            "answer-1-1 says 'oulu', .*says 'bod",
         ),
     ],
 )  # fmt: skip
@@ -68,7 +68,7 @@ def test_what_is_tested_on_is_not_learnt(base: Path, tmp_path: Path) -> None:
         write_set(tmp_path / name, records(1))
     tested = json.dumps(records(1, split="test")[3]) + "\n"
     (tmp_path / "other" / "test.jsonl").write_text(tested)
-    with pytest.raises(InputError, match="one/train.jsonl:1 in train.*other/test.jsonl:1 in test"):
+    with pytest.raises(InputError, match="plan-0-0 in train, answer-0-1 in test"):
         load_data(config(base, data={"sets": ("one", "other")}), tmp_path)
 
 

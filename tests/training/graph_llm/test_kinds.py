@@ -10,8 +10,8 @@ import pytest
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.training.graph_llm import training
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.graph_llm.evaluate import evaluate_graph_llm
-from ras_flow.training.graph_llm.placed import read_split
 from ras_flow.training.graph_llm.training import train_graph_llm
 from recipes.graph_llm.config import MixConfig, Source
 from recipes.graph_llm.mix import write_mix
@@ -43,7 +43,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def texts_of(model: GraphLLM, data: Path, shuffle: int | None = None) -> list[str]:
-    records = [one.record for one in read_split([data], "train")][:4]
+    records = read_split([data], "train")[:4]
     return evaluate_graph_llm(model, records, encoder=ENCODER, shuffle=shuffle).texts
 
 
@@ -88,7 +88,7 @@ def test_passages_without_a_graph(base: Path, tmp_path: Path, written: list[list
     sources = tuple(Source(file=tmp_path / f"{name}.jsonl") for name in ("films", "choices"))
     out = tmp_path / "set"
     write_mix(MixConfig(sources=sources, dev=0.3, test=0.1, as_text=True), out)
-    links = [link for one in read_split([out], "train") for link in one.record["chain"]]
+    links = [link for one in read_split([out], "train") for link in one["chain"]]
     assert any(link["passages"] for link in links)
     loaded = train(base, out, tmp_path / "out", model={"without": ("graph",)})
     assert loaded.config.gnn is None

@@ -22,10 +22,9 @@ from ras_flow.support.validation import read_toml
 from ras_flow.testing import HashEncoder
 from ras_flow.training.data.requests import as_graph
 from ras_flow.training.graph_llm.config import MixSettings, TrainingConfig
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples
 from ras_flow.training.graph_llm.graphs import build_graphs
 from ras_flow.training.graph_llm.mixing import Mixed, kind_of
-from ras_flow.training.graph_llm.placed import Placed
 from tests.training.graph_llm.samples import ENCODER, records
 
 ROWS: list[Any] = records(10)
@@ -126,9 +125,8 @@ def test_damaged_vectors_are_named(tmp_path: Path) -> None:
 
 
 def test_an_example_is_what_inference_asks() -> None:
-    placed = [Placed(row, "") for row in ROWS]
-    examples = Examples(placed, build_graphs(ROWS, ENCODER))
-    plain = Examples(placed, None)
+    examples = Examples(ROWS, build_graphs(ROWS, ENCODER))
+    plain = Examples(ROWS, None)
     assert examples[2].request.graph is not None and plain[2].request.graph is None
     assert replace(examples[2].request, graph=None) == plain[2].request
     assert [examples[at].target for at in range(4)] == [

@@ -16,8 +16,7 @@ from ras_flow.parts import AttributedGraph
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.graph_llm.config import PretrainSettings
-from ras_flow.training.graph_llm.data import plans_for_pretraining
-from ras_flow.training.graph_llm.examples import Examples
+from ras_flow.training.graph_llm.data import Examples, plans_for_pretraining
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
 from tests.training.graph_llm.samples import ENCODER, config, records, write_set
 
@@ -80,5 +79,5 @@ def test_the_graph_encoder_may_learn_from_more_plans_than_the_rest(
     measured = json.dumps({**rows[4], "split": "test", "question": "Where was p9  born?"})
     (tmp_path / "set" / "test.jsonl").write_text(measured + "\n")
     write_set(tmp_path / "more", [*rows[8:], {**rows[9], "question": "Where was P9 born?"}])
-    with pytest.raises(InputError, match="more/train.jsonl:17 in train.*/set/test.jsonl:1 in test"):
+    with pytest.raises(InputError, match="plan-2-1 in train, plan-1-0 in test"):
         plans("more")

@@ -95,7 +95,7 @@ def test_a_tiny_set_is_learnt_and_reproduced(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Measured on what was learnt.
-    monkeypatch.setattr("ras_flow.training.graph_llm.data.check_together", lambda *_: None)
+    monkeypatch.setattr("ras_flow.training.graph_llm.data.check_labels", lambda *_: None)
     rows: list[Any] = [*records(1), records(2)[-1]]
     write_set(tmp_path / "set", rows, rows)
     progress = train(
@@ -167,7 +167,7 @@ def test_what_training_cannot_begin_with_is_refused(
     start = {"start": f"local:{begun / 'checkpoint-1'}"}
     for model, problem in (
         ({"start": "local:nowhere"}, "not a Graph LLM"),
-        (start | {"without": ("graph",)}, "do not fit"),
+        (start | {"without": ("graph",)}, "has gnn"),
     ):
         with pytest.raises(ConfigurationError, match=problem):
             train(base, data, tmp_path / "out", model=model)
