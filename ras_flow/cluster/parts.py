@@ -6,23 +6,18 @@ token counts are known here; only its work is done there. So caches and runs are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from ras_flow.cluster.identity import same
 from ras_flow.parts.chosen import Parts
-from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner, reading_of
-from ras_flow.parts.records import (
-    AnswerRequest,
-    Extraction,
-    Generation,
-    Message,
-    PlanRequest,
-    Reply,
-)
+from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner
 from ras_flow.settings.context import Context
-from ras_flow.state.schema import Passage
 from ras_flow.support.engine import IN_PROCESS, Engine
+
+_WORK = frozenset({"plan", "extract", "answer", "generate"})
+"""Methods of parts that are called in a worker."""
 
 
 def parts_on(engine: Engine) -> Parts:
@@ -39,96 +34,55 @@ class EngineParts(Parts):
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner."""
         planner = await super().get_planner(context)
-        return planner if self.planner is not None else _Planner(self.engine, context, planner)
+        return planner if self.planner else self._there(planner, "get_planner", context)
 
     async def get_extractor(self, context: Context) -> Extractor:
         """Return the extractor."""
         extractor = await super().get_extractor(context)
         here = self.extractor is not None or self.keeps_text(context)
-        return extractor if here else _Extractor(self.engine, context, extractor)
+        return extractor if here else self._there(extractor, "get_extractor", context)
 
     async def get_answerer(self, context: Context) -> Answerer:
         """Return the answerer."""
         answerer = await super().get_answerer(context)
-        return answerer if self.answerer is not None else _Answerer(self.engine, context, answerer)
+        return answerer if self.answerer else self._there(answerer, "get_answerer", context)
 
     async def load_model(self, name: str, context: Context) -> LanguageModel:
         """Return a language model by its name."""
-        return _Model(self.engine, name, context, await super().load_model(name, context))
+        model = await super().load_model(name, context)
+        return cast(LanguageModel, self._there(model, "load_model", name, context))
+
+    def _there(self, part: Any, opened_by: str, *named: object) -> Any:
+        return _There(self.engine, part, opened_by, named)
 
 
-class _Planner:
-    def __init__(self, engine: Engine, context: Context, planner: Planner) -> None:
-        self._engine, self._context = engine, context
-        self.identity, self.takes_soft_tokens = planner.identity, planner.takes_soft_tokens
-        self.reading = reading_of(planner)
+class _There:
+    """A part whose work is done in a worker, which opens it by a method of :class:`Parts`."""
 
-    async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-        return await self._engine.do(_plan, self._context, self.identity, requests)
+    def __init__(
+        self, engine: Engine, part: Any, opened_by: str, named: tuple[object, ...]
+    ) -> None:
+        self._engine, self._part = engine, part
+        self._where = opened_by, named, part.identity
 
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(self._part, name)
+        if name not in _WORK:
+            return own
 
-class _Extractor:
-    def __init__(self, engine: Engine, context: Context, extractor: Extractor) -> None:
-        self._engine, self._context = engine, context
-        self.identity, self.batch_size = extractor.identity, extractor.batch_size
+        async def there(*given: Any, **options: Any) -> Any:
+            return await self._engine.do(_work, *self._where, name, given, options)
 
-    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
-        return await self._engine.do(_extract, self._context, self.identity, passages)
-
-
-class _Answerer:
-    def __init__(self, engine: Engine, context: Context, answerer: Answerer) -> None:
-        self._engine, self._context = engine, context
-        self.identity, self.takes_soft_tokens = answerer.identity, answerer.takes_soft_tokens
-        self.reading = reading_of(answerer)
-
-    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Reply]:
-        return await self._engine.do(_answer, self._context, self.identity, requests)
+        return there
 
 
-class _Model:
-    def __init__(self, engine: Engine, name: str, context: Context, model: LanguageModel) -> None:
-        self._engine, self._name, self._context = engine, name, context
-        self.identity, self.window, self.batch_size = model.identity, model.window, model.batch_size
-        self.count_tokens = model.count_tokens
-
-    async def generate(
-        self,
-        prompts: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        stop: Sequence[str] = (),
-    ) -> list[Generation]:
-        given = (self._name, self._context, self.identity, prompts, max_new_tokens, stop)
-        return await self._engine.do(_generate, *given)
-
-
-async def _plan(context: Context, identity: str, requests: Sequence[PlanRequest]) -> list[Reply]:
-    planner = same(await Parts().get_planner(context), identity)
-    return list(await planner.plan(requests))
-
-
-async def _extract(
-    context: Context, identity: str, passages: Sequence[Passage]
-) -> list[Extraction]:
-    extractor = same(await Parts().get_extractor(context), identity)
-    return list(await extractor.extract(passages))
-
-
-async def _answer(
-    context: Context, identity: str, requests: Sequence[AnswerRequest]
-) -> list[Reply]:
-    answerer = same(await Parts().get_answerer(context), identity)
-    return list(await answerer.answer(requests))
-
-
-async def _generate(
-    name: str,
-    context: Context,
+async def _work(
+    opened_by: str,
+    named: Sequence[Any],
     identity: str,
-    prompts: Sequence[Sequence[Message]],
-    max_new_tokens: int,
-    stop: Sequence[str],
-) -> list[Generation]:
-    model = same(await Parts().load_model(name, context), identity)
-    return await model.generate(prompts, max_new_tokens=max_new_tokens, stop=stop)
+    method: str,
+    given: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Any:
+    part = same(await getattr(Parts(), opened_by)(*named), identity)
+    return await getattr(part, method)(*given, **options)

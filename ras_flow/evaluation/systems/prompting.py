@@ -36,42 +36,34 @@ class Block:
 def fit(
     model: LanguageModel, prefix: Sequence[Message], blocks: Sequence[Block]
 ) -> tuple[str, int]:
-    """Join blocks, as many as the model's window takes.
+    """Join blocks, as many as the model's window takes, the best ranks first.
 
-    A block that would not fit even alone is left out before all others, whatever its rank; the
-    beginning of the best such passage fills the room that is left.
+    The beginning of the best passage that would not fit even alone fills the room that is left.
     """
-    limit = room(model, prefix)
-    kept = set(range(len(blocks)))
     sizes = [model.count_tokens(f"{block.text}\n") + 1 for block in blocks]
-    always = sum(size for size, block in zip(sizes, blocks, strict=True) if block.rank is None)
-    ranked = sorted(
-        (always + sizes[at] > limit, block.rank, at)
-        for at, block in enumerate(blocks)
-        if block.rank is not None
-    )
-    for _, _, at in reversed(ranked):
-        if sum(sizes[i] for i in kept) <= limit:
-            break
-        kept.discard(at)
-    needed = sum(sizes[i] for i in kept)
-    if needed > limit and len(kept) == len(blocks) - len(ranked):
+    limit = room(model, prefix)
+    needed = sum(size for size, block in zip(sizes, blocks, strict=True) if block.rank is None)
+    if needed > limit:
         raise InputError(
             f"The question and what has to go with it take {needed} tokens, but only {limit} fit. "
             "Shorten the question, or use a model with a larger window."
         )
-    lost = sum(block.passage for at, block in enumerate(blocks) if at not in kept)
-    texts = {at: blocks[at].text for at in kept}
-    cut = next((at for too_large, _, at in ranked if too_large and blocks[at].passage), None)
-    if cut is not None:
-        title, mark, body = blocks[cut].text.partition("] ")
-        beginning = shorten(
-            body,
-            limit - needed,
-            lambda text: model.count_tokens(f"{title}{mark}{text}\n") + 1,
-        )
-        if beginning:
-            texts[cut] = f"{title}{mark}{beginning}"
+    texts = {at: block.text for at, block in enumerate(blocks) if block.rank is None}
+    alone = left = limit - needed
+    ranked = sorted((one.rank, at) for at, one in enumerate(blocks) if one.rank is not None)
+    small = [at for _, at in ranked if sizes[at] <= alone]
+    for at in small:
+        if sizes[at] > left:
+            break
+        texts[at] = blocks[at].text
+        left -= sizes[at]
+    lost = sum(block.passage for at, block in enumerate(blocks) if at not in texts)
+    large = next((at for _, at in ranked if sizes[at] > alone and blocks[at].passage), None)
+    if large is not None:
+        title, mark, body = blocks[large].text.partition("] ")
+        said = shorten(body, left, lambda text: model.count_tokens(f"{title}{mark}{text}\n") + 1)
+        if said:
+            texts[large] = f"{title}{mark}{said}"
     return "\n".join(texts[at] for at in sorted(texts)), lost
 
 
