@@ -15,7 +15,7 @@ from ras_flow.cli.output import AsJson, log
 from ras_flow.cli.settings import BaseUrl, ExtractorOutput
 from ras_flow.cli.train import Data
 from ras_flow.cli.triples import Database
-from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, load_model, report, run_work
+from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, report, run_work
 from ras_flow.errors import InputError
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import Extraction
@@ -30,8 +30,9 @@ from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
 from ras_flow.training.triples.raw import extract_raw, passages_of
 from recipes.graph_llm.config import load_config
-from recipes.graph_llm.convert import convert_mix
+from recipes.graph_llm.mix import write_mix
 from recipes.graph_llm.playing import play_mix
+from recipes.graph_llm.threads import in_thread
 from recipes.kg_questions import convert_kg
 from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
@@ -66,13 +67,11 @@ def convert(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Convert published data sets; asks no model, except a base model that the file names."""
+    """Convert published data sets; asks no model."""
     settings = load_config(config)
     if as_text:
         settings = settings.override({"as_text": True})
-    model = load_model(settings.base_model, settings.base_url, 8) if settings.base_model else None
-    # Without a model nothing is kept of what was not finished.
-    stats = run_work(lambda shown: convert_mix(settings, out, model, shown), GO_ON if model else "")
+    stats = run_work(lambda shown: in_thread(write_mix, settings, out, progress=shown), "")
     report(out, stats, as_json)
 
 

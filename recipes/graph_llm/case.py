@@ -73,10 +73,6 @@ class Case:
         steps: What has to be found, in order; empty for questions without any known facts.
         instruction: The task's wording for the answerer; empty for short answers.
         context: Passages given with the question that do not hold the facts: distractors.
-        variants: The same question put differently, with its answer: a base model must know these
-            too before it counts as knowing the answer, since options can be guessed.
-        guessable: The answer is yes or no: that a model says so proves nothing.
-        static: The passages come with the question, so nothing is planned.
         again: How many earlier cases of the source have its id: files that share questions, told
             in different ways, share their ids too.
     """
@@ -88,9 +84,6 @@ class Case:
     steps: tuple[Step, ...] = ()
     instruction: str = ""
     context: tuple[Page, ...] = ()
-    variants: tuple[tuple[str, str], ...] = ()
-    guessable: bool = False
-    static: bool = False
     again: int = 0
 
     @property

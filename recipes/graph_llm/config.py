@@ -5,7 +5,6 @@
     seed = 13
     dev = 0.05
     test = 0.05
-    base_model = "local:default"        # optional: tells what needs no retrieval
     max_triples = 4                     # optional: of a hop, for models that read so many
     answer_passages = 2                 # optional: of a hop, for answerers that read these too
     passages = [                        # optional: distractors, and better triples of known texts
@@ -78,9 +77,6 @@ class MixConfig(Settings):
         dev: Share of the questions for development.
         test: Share of the questions for testing.
         noise: How the simulated parts fail.
-        base_model: Name of the model that attempts questions without retrieval; None for no
-            [NO_RETRIEVAL].
-        base_url: Its server, if that is not the provider's own.
         as_text: Write passages instead of triples, to train without text-to-triples.
         max_triples: Triples of each hop that planner and answerer read, those nearest to its
             subquery, as :class:`ras_flow.Context` has it; None for all. A fact that is not among
@@ -98,8 +94,6 @@ class MixConfig(Settings):
     dev: Share[float] = 0.05
     test: Share[float] = 0.05
     noise: Noise = Noise()
-    base_model: str | None = None
-    base_url: str | None = None
     as_text: bool = False
     max_triples: Positive[int] | None = None
     answer_passages: NonNegative[int] = 0

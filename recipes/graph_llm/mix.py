@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
@@ -25,7 +24,7 @@ from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig
 from recipes.graph_llm.inputs import Inputs, read_inputs
 from recipes.graph_llm.pool import Pool
-from recipes.graph_llm.recorder import closed_book, first_plan, no_retrieval
+from recipes.graph_llm.recorder import closed_book
 from recipes.graph_llm.rollout import Reading, roll_out
 
 TEXTS_KEPT = 400_000
@@ -37,19 +36,17 @@ def write_mix(
     folder: Path,
     inputs: Inputs | None = None,
     *,
-    known: Callable[[Case], bool | None] = lambda case: None,
-    usage: Mapping[str, Any] | None = None,
     encoder: SentenceEncoder | None = None,
     progress: Progress | None = None,
 ) -> Stats:
     """Write the records of a mix. Not to be called from a running event loop."""
     check_folder(folder)
     inputs = inputs or read_inputs(config, progress)
-    stats = Stats(inputs=inputs.counts, dropped=dict(inputs.dropped), usage=dict(usage or {}))
+    stats = Stats(inputs=inputs.counts, dropped=dict(inputs.dropped))
     with _reading(config.max_triples, encoder) as reading, own_set(folder):
 
         def records(split: Split) -> Iterator[Record]:
-            return _records(config, inputs, split, known, reading, progress)
+            return _records(config, inputs, split, reading, progress)
 
         return write_set(folder, records, stats, inputs=config.files, settings=config.as_record())
 
@@ -73,7 +70,6 @@ def _records(
     config: MixConfig,
     inputs: Inputs,
     split: Split,
-    known: Callable[[Case], bool | None],
     reading: Reading | None,
     progress: Progress | None,
 ) -> Iterator[Record]:
@@ -98,24 +94,16 @@ def _records(
             if count >= limit:
                 break
             runs = int(weight) + (fraction(config.seed, "runs", case.source, case.id) < weight % 1)
-            for record in _of_case(case, split, known(case), runs, play) if runs else ():
+            for record in _of_case(case, split, runs, play):
                 yield record
                 count += 1
 
 
 def _of_case(
-    case: Case,
-    split: Split,
-    known: bool | None,
-    runs: int,
-    play: Callable[..., Iterator[Record]],
+    case: Case, split: Split, runs: int, play: Callable[..., Iterator[Record]]
 ) -> Iterator[Record]:
-    if known:
-        yield from no_retrieval(case, split)
-    elif case.steps:
-        for number in range(runs):
-            yield from play(case, number=number)
-    else:
-        if known is not None and not case.static:
-            yield first_plan(case, split)
+    if runs and not case.steps:
         yield closed_book(case, split)
+        return
+    for number in range(runs):
+        yield from play(case, number=number)

@@ -193,7 +193,6 @@ def _chosen(config: MixConfig, inputs: Inputs, split: Split, limit: int | None) 
 def _playable(case: Case) -> bool:
     return (
         bool(case.steps)
-        and not case.static
         and is_askable(case.question)
         and all(step.missing or (step.short and step.page.text) for step in case.steps)
     )

@@ -42,12 +42,6 @@ class Recorder:
         return record
 
 
-def no_retrieval(case: Case, split: Split) -> list[Record]:
-    """Return the records of a question that a base model answers without help."""
-    plan = Recorder(case, split, "direct").record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"})
-    return [plan, closed_book(case, split)]
-
-
 def closed_book(case: Case, split: Split) -> Record:
     """Return the record of an answer without any graph (eq. 7)."""
     run = Recorder(case, split, "direct")

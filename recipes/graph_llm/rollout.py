@@ -17,9 +17,6 @@ retriever and its failures:
 * [SUFFICIENT] is the target when, and only when, the facts of all steps are in the graph. Some
   runs have a step that no passage answers: their last plans are [SUBQ], however long the chain.
 * The answer is trained on the same chain as [SUFFICIENT].
-* [NO_RETRIEVAL] is the target only where a base model answered the question without any help
-  (algorithm 1, lines 3 to 7); such a question then has no other records, so that no input gets two
-  labels.
 
 The target is a function of what is visible: the same graph and chain get the same plan. Where a
 mix says that the nearest triples of each hop alone are read, that is what is visible. Chance comes
@@ -62,8 +59,7 @@ def roll_out(
     answer_passages: int = 0,
 ) -> Iterator[Record]:
     """Play one run."""
-    if not case.static:
-        yield first_plan(case, split)
+    yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
     run = _Run(case, pool, noise, rng, as_text, reading, answer_passages)
     names = Recorder(case, split, str(number))
@@ -71,7 +67,7 @@ def roll_out(
     while True:
         chain = run.chain()
         target, step = run.agenda.next(run.missing())
-        if target is not None and len(chain) < noise.max_hops and not case.static:
+        if target is not None and len(chain) < noise.max_hops:
             page = case.steps[step].page.title if step is not None else ""
             yield names.record("plan", f"plan-{len(chain)}", chain, target, page=page)
         if target is None or target["label"] != "SUBQ" or len(chain) >= noise.max_hops:
@@ -106,7 +102,6 @@ class _Run:
         self.agenda = Agenda(case)
         self.drawn: set[Page] = set()
         dead = rng.randrange(len(case.steps)) if rng.random() < noise.dead_end else None
-        dead = None if case.static else dead
         self.dead = {at for at, step in enumerate(case.steps) if step.missing or at == dead}
         facts = [fact for step in case.steps for fact in step.facts]
         self.gold = {linked_words(fact) for fact in facts}
@@ -157,7 +152,7 @@ class _Run:
         for at in open_now:
             chance = self.noise.lucky
             if step is None:
-                chance = 1.0 if self.case.static else self.noise.found_by_question
+                chance = self.noise.found_by_question
             elif at == step:
                 chance = self.noise.found
             if self.rng.random() < chance and at not in self.dead:

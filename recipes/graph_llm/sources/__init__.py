@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ras_flow.datasets.asqa import read_asqa_file
-from ras_flow.datasets.reading import Row, beginning, read_rows
+from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.sources import (
-    asqa,
     fever,
     hotpotqa,
     mcq,
     musique,
     pathquestion,
-    qdmr,
     qed,
     strategyqa,
     webqsp,
     wiki2,
 )
 from recipes.graph_llm.sources.texts import Texts
-
-_PARTS = re.compile(r'\{\s*"(?:train|dev|test)"\s*:\s*\{')
 
 
 class Format(NamedTuple):
@@ -63,11 +57,6 @@ FORMATS = (
     ),
     Format("StrategyQA", (("question", "answer", "facts", "decomposition"),), strategyqa.read),
     Format(
-        "BREAK",
-        (("question", "steps"), ("question_id", "question_text", "decomposition")),
-        qdmr.read,
-    ),
-    Format(
         "WebQSP",
         (("question", "answers", "triples"), ("question", "answer", "graph", "q_entity")),
         webqsp.read,
@@ -78,8 +67,7 @@ FORMATS = (
     Format("FEVER", (("claim", "label", "evidence"),), fever.read),
     Format("QED", (("question", "title", "paragraph", "answers"),), qed.read),
 )
-"""In order of preference; PathQuestion (which needs its graph) and ASQA are told apart earlier."""
-
+"""In order of preference; PathQuestion, which needs its graph, is told apart earlier."""
 
 UNUSED = "rows that no question could be made of"
 
@@ -102,9 +90,6 @@ def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iter
     """Read a data set, and count its rows."""
     if path.name.removesuffix(".gz").endswith(".txt"):
         rows: Iterator[Row] = pathquestion.read_text_rows(path)
-    elif _is_asqa(path):
-        yield from asqa.read(_counted(read_asqa_file(path), seen), texts)
-        return
     else:
         rows = read_rows(path)
     first = next(rows, None)
@@ -141,9 +126,3 @@ def detect(row: Row) -> Format:
         f"{', '.join(sorted(row.value))}. Known are {listed}; PathQuestion: question, path, "
         "answers."
     )
-
-
-def _is_asqa(path: Path) -> bool:
-    """Tell ASQA's file, one object by part, from JSON lines and JSON lists."""
-    named = path.name.removesuffix(".gz").endswith(".json")
-    return named and _PARTS.match(beginning(path)) is not None

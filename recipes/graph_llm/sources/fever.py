@@ -50,7 +50,6 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             answer=_ANSWERS[label],
             steps=(step,),
             instruction=TASKS["fact_check"].instruction,
-            guessable=True,
         )
 
 

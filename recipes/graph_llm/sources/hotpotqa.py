@@ -72,7 +72,6 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             answer=answer,
             steps=tuple(steps),
             context=tuple(page for title, page in pages.items() if title not in gold),
-            guessable=verdict,
         )
 
 

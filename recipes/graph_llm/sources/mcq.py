@@ -1,9 +1,7 @@
 """ARC and OpenBookQA: closed-set questions, answered by a letter without any graph.
 
 They come without facts, so nothing is simulated: a record is the question and the letter,
-with the instruction of the task. Whether the first plan is [NO_RETRIEVAL] or [SUBQ] only a base
-model can tell; it has to find the right option in two further orders of the options too, since one
-right letter in four comes by chance.
+with the instruction of the task.
 """
 
 from __future__ import annotations
@@ -23,16 +21,10 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
     del texts
     for row in rows:
         stem, choices, right = read_choices(row)
-        orders = [choices[turn:] + choices[:turn] for turn in range(min(3, len(choices)))]
-        written = [
-            (write_choices(stem, order), ascii_uppercase[order.index(choices[right])])
-            for order in orders
-        ]
         yield Case(
             source="mcq",
             id=row.text("id"),
-            question=written[0][0],
-            answer=written[0][1],
+            question=write_choices(stem, choices),
+            answer=ascii_uppercase[right],
             instruction=TASKS["multiple_choice"].instruction,
-            variants=tuple(written[1:]),
         )

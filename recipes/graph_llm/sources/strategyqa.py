@@ -41,7 +41,6 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             answer="yes" if row.flag("answer") else "no",
             steps=tuple(steps),
             instruction=TASKS["yes_no"].instruction,
-            guessable=True,
         )
 
 

@@ -41,7 +41,6 @@ def read(rows: Iterable[Row], texts: Texts) -> Iterator[Case]:
             answer=answer,
             steps=steps,
             context=tuple(page for title, page in pages.items() if title not in titles),
-            guessable=answer.lower() in ("yes", "no"),
         )
 
 

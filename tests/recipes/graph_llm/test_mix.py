@@ -7,21 +7,17 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.llms import load_language_model
 from ras_flow.testing import HashEncoder
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.splits import SPLITS, Split, Splitter
 from recipes.graph_llm.config import MixConfig, Source, load_config
-from recipes.graph_llm.convert import convert_mix
 from recipes.graph_llm.inputs import read_inputs
 from recipes.graph_llm.mix import write_mix
 from recipes.graph_llm.noise import Noise
 from tests.cli.command import ras_flow as run
 from tests.cli.command import recipe
-from tests.servers import Answer, OpenAIServer
-from tests.servers.scripted import last_message
 from tests.training.data.examples import write_lines
 
 
@@ -40,11 +36,6 @@ def film(number: int, **changes: Any) -> dict[str, Any]:
 def choice(number: int) -> dict[str, Any]:
     options = [f"thing {number}", "stone", "river", "cloud"]
     return {"id": f"c{number}", "question": f"Pick {number}", "choices": options, "answer": "A"}
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
 
 
 @pytest.fixture
@@ -202,39 +193,6 @@ def test_the_card_tells_sources_seed_and_checksums(folder: Path) -> None:
     assert str(folder) not in card + json.dumps(saved)
     assert saved["records"] == stats.by(0, 1, 2)
     assert sum(saved["records"].values()) == len(read_all(folder / "out"))
-
-
-def knowing(body: dict[str, Any]) -> Answer:
-    """A base model that knows what is 3, and otherwise always says A."""
-    asked = last_message(body)
-    if "Film3 " in asked:
-        return Answer("Town3")
-    if "Pick 3\n" in asked:
-        line = next(line for line in asked.split("\n") if line.endswith(". thing 3"))
-        return Answer(f"{line[0]}. thing 3")
-    return Answer("A")
-
-
-async def test_what_a_base_model_knows_needs_no_retrieval(folder: Path) -> None:
-    config = mixed(folder, "films", "choices", dev=0.1)
-    with OpenAIServer(knowing) as server:
-        model = load_language_model("openai:test", base_url=server.url)
-        await convert_mix(config, folder / "out", model)
-        count = len(server.requests)
-        stats = await convert_mix(config, folder / "out", model)
-        assert len(server.requests) == count
-    records = read_all(folder / "out")
-    first = {
-        r["id"].split("/")[1]: r["target"]["label"]
-        for r in records
-        if not r["chain"] and r["task"] == "plan"
-    }
-    # "A" is right in the first order of the options, not in the others.
-    assert {id for id, label in first.items() if label == "NO_RETRIEVAL"} == {"f3", "c3"}
-    assert len(first) == 100
-    assert [r["task"] for r in records if "/f3/" in r["id"]] == ["plan", "answer"]
-    assert check_labels(records) == len(records)
-    assert stats.usage["attempt"]["reused"] == count
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import csv
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -62,7 +60,7 @@ def test_hotpotqa_as_published_and_with_a_document_missing(tmp_path: Path) -> No
 
 def test_strategyqa(tmp_path: Path) -> None:
     case = only(write_list(tmp_path / "strategyqa_train.json", e.STRATEGY))
-    assert (case.answer, case.guessable) == ("yes", True)
+    assert case.answer == "yes"
     assert asked(case) == ["When was Aino Laine born?", "When was Pier House opened?"]
     assert case.instruction == TASKS["yes_no"].instruction
     assert case.steps[1].facts == (("Pier House", "was opened in", "1931"),)
@@ -70,21 +68,6 @@ def test_strategyqa(tmp_path: Path) -> None:
     case = only(write_list(tmp_path / "whole.json", whole))
     assert asked(case) == ["What is known about Aino Laine?"]
     assert len(case.steps[0].facts) == 2
-
-
-def test_break_in_both_forms(tmp_path: Path) -> None:
-    low = e.QDMR | {"kind": "low"}
-    drop = e.QDMR | {"id": "DROP_1"}
-    shared = only(write_lines(tmp_path / "break.jsonl", low, drop, e.QDMR))
-    assert asked(shared) == ["When was Salt Road released?", "When was Northern Light released?"]
-    assert all(step.missing for step in shared.steps)
-    path = tmp_path / "QDMR-high-level.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["question_id", "question_text", "decomposition", "operators", "split"])
-        steps = " ;".join(f"return {step}" for step in e.QDMR["steps"])
-        writer.writerow(["HOTPOT_dev_1", e.QDMR["question"], steps, "[]", "dev"])
-    assert only(path).steps == shared.steps
 
 
 KB = [
@@ -151,9 +134,6 @@ def test_arc_as_published_and_shared(tmp_path: Path) -> None:
         "What do plants take from the air?\nA. iron\nB. carbon dioxide\nC. salt\nD. helium"
     )
     assert (case.answer, case.instruction) == ("B", TASKS["multiple_choice"].instruction)
-    assert [answer for _, answer in case.variants] == ["A", "D"]
-    for question, answer in case.variants:
-        assert f"{answer}. carbon dioxide" in question.split("\n")
     shared = {
         "id": "arc-1",
         "set": "arc_easy",
@@ -181,28 +161,6 @@ def test_qed(tmp_path: Path) -> None:
     case = only(write_lines(tmp_path / "qed.jsonl", e.QED))
     assert case.question == "Who directed the film salt road?"
     assert case.steps[0].facts == (("The film Salt Road", "was directed by", "Aino Laine"),)
-
-
-def test_asqa(tmp_path: Path) -> None:
-    entry = {
-        "ambiguous_question": "When was Pier House opened?",
-        "qa_pairs": [],
-        "annotations": [
-            {
-                "long_answer": "The old house was opened in 1898, the new one in 1931.",
-                "knowledge": [{"content": "Pier House was opened in 1931.", "wikipage": "Pier"}],
-            }
-        ],
-    }
-    path = tmp_path / "long.json"
-    path.write_text(json.dumps({"train": {"-7": entry}, "dev": {}}))
-    case = only(path)
-    assert (case.id, case.static) == ("-7", True)
-    assert case.instruction == TASKS["ambiguous_qa"].instruction
-    assert case.steps[0].facts == (("Pier House", "was opened in", "1931"),)
-    path.write_text(json.dumps({"train": {"-7": {"annotations": []}}}))
-    with pytest.raises(InputError, match=r"long\.json:train:-7:ambiguous_question: expected"):
-        only(path)
 
 
 def test_rows_of_which_there_is_no_question_are_counted(tmp_path: Path) -> None:

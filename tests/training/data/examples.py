@@ -143,14 +143,6 @@ WEBQSP: dict[str, Any] = {
     ],
 }
 
-QDMR: dict[str, Any] = {
-    "id": "HOTPOT_dev_1",
-    "kind": "high",
-    "question": "Which was released first, Salt Road or Northern Light?",
-    "steps": ["when was Salt Road released", "when was Northern Light released", "first of #1, #2"],
-    "ops": "['select', 'select', 'comparison']",
-}
-
 QED: dict[str, Any] = {
     "id": 5,
     "question": "who directed the film salt road",
