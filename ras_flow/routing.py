@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_question
@@ -98,11 +98,13 @@ def after_review_answer(state: RasState, settings: Context) -> Literal["retrieve
     return "retrieve" if decide(state, settings).step == "retrieve" else "answer"
 
 
-def fingerprint(triples: Mapping[str, Triple], hops: Sequence[Hop], settings: Context) -> str:
-    """Return 16 hex digits of what a step depends on: the graph, the chain and the models."""
+def fingerprint(
+    triples: Mapping[str, Triple], hops: Sequence[Hop], settings: Context, *more: Any
+) -> str:
+    """Return 16 hex digits of what a step depends on: graph, chain, models and what a system adds."""
     chain = [[hop["subquery"], *hop["passages"], None, *hop.get("dropped", ())] for hop in hops]
     models = [getattr(settings, role) for role in settings.model_roles]
-    seen = json.dumps([triples, chain, models], sort_keys=True)
+    seen = json.dumps([triples, chain, models, *more], sort_keys=True)
     return sha256(seen.encode()).hexdigest()[:16]
 
 

@@ -42,20 +42,24 @@ async def answer(
     reads: Reads | None = None,
     cites: Callable[[Any, Any], Sequence[str]] | None = None,
     doubts: Callable[[Any, Any], str] | None = None,
+    held: Callable[[Any, Any], str] | None = None,
 ) -> dict[str, Any]:
     """Answer the question, cite what the answer rests on, and say why the run stopped.
 
     ``reads`` says what the answerer sees of the state. ``cites`` names the facts that led to the
     answer: they are looked at and cited before others. ``doubts`` says why no answer is supported;
-    empty where nothing speaks against one.
+    empty where nothing speaks against one. ``held`` is the answer that came with an earlier call and
+    still holds; without one, the answerer is asked.
     """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)
     answerer = await parts.get_answerer(context)
     cost = Cost("answerer", "answer")
-    seen = reads(state, context) if reads else state
-    texts = passages_read(seen, context, parts, answerer)
-    reply = await ask(answerer, seen, context, parts, texts)
+    reply = Reply(held(state, context) if held else "", calls=0)
+    if not reply.text:
+        seen = reads(state, context) if reads else state
+        texts = passages_read(seen, context, parts, answerer)
+        reply = await ask(answerer, seen, context, parts, texts)
     cost.add(reply, reply.calls)
     text = clean_answer(reply.text)
     losses = [*loss_of("answerer", reply), *end_of("answerer", text, reply)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from ras_flow.formats.normalize import name_key
 from ras_flow.state.kg import spo_of
 from ras_flow.t2rag.clues import Form, bind, chosen_fills, clue_id
-from ras_flow.t2rag.records import Clue, Fill, Fills, Round, Verdict
+from ras_flow.t2rag.records import Clue, Fill, Fills, Verdict
 from ras_flow.t2rag.settings import T2Context
 
 Status = Literal[
@@ -20,16 +21,32 @@ to state; it is searched for like a ``searchable`` clue, which has one open fiel
 
 OPEN = ("searchable", "unchecked", "fuzzy")
 
+SEARCHES = 2
+"""Rounds that search for the same thing: the second reads on where the first ended."""
+
 
 class Standing(NamedTuple):
-    """A clue, what it says now and how far it is; the round that found that, and its passages."""
+    """A clue, what it says now and how far it is.
+
+    Attributes:
+        id: Its id.
+        clue: As it was written.
+        form: As it is with the chosen values.
+        status: How far it is.
+        by: Who made it so: a person, the model, or nobody yet.
+        round: The last round that found something of it.
+        passages: What states it.
+        searches: Rounds that searched for what it says now.
+    """
 
     id: str
     clue: Clue
     form: Form
     status: Status
+    by: Literal["model", "person", ""]
     round: int | None
     passages: Sequence[str]
+    searches: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,11 @@ class Board:
         return [one for one in self.clues if one.status in ("searchable", "unchecked")]
 
     @property
+    def next(self) -> list[Standing]:
+        """What the next round searches for."""
+        return [one for one in self.searchable if one.searches < SEARCHES]
+
+    @property
     def known(self) -> list[Standing]:
         """What was resolved or judged."""
         return [
@@ -74,7 +96,12 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
     verdicts: Mapping[str, Verdict] = state.get("verdicts") or {}
     chosen = chosen_fills(fills, state.get("choices") or {})
     values = {slot: fills[id]["value"] for slot, id in chosen.items()}
-    given_up = _searched(state.get("rounds") or ()) if settings.unresolved == "drop" else set()
+    searched = Counter(
+        pair
+        for made in state.get("rounds") or ()
+        if "reply" in made and "read" not in made
+        for pair in zip(made["clues"], made["queries"], strict=False)
+    )
     witnesses: dict[str, list[Fill]] = {}
     for fill in fills.values():
         best = chosen.get(fill["slot"])
@@ -87,23 +114,18 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
         form = bind(spo_of(clue), values)
         status: Status = form.kind
         passages = [passage for fill in witnesses.get(id, ()) for passage in fill["passages"]]
-        found = max((fill["round"] for fill in witnesses.get(id, ())), default=None)
-        if status == "resolved" and id not in witnesses:
+        last = max(witnesses.get(id, ()), key=lambda fill: fill["round"], default=None)
+        by: Literal["model", "person", ""] = last["by"] if last else ""
+        found = last["round"] if last else None
+        if status == "resolved" and last is None:
             if verdict := verdicts.get(clue_id(form.spo)):
                 status, found, passages = verdict["verdict"], verdict["round"], verdict["passages"]
+                by = "model"
             elif settings.claims == "check":
                 status = "unchecked"
-        if status in ("searchable", "unchecked") and (id, form.query) in given_up:
+        searches = searched[id, form.query]
+        if status in ("searchable", "unchecked") and searches and settings.unresolved == "drop":
             status = "dropped"
-        standings.append(Standing(id, clue, form, status, found, list(dict.fromkeys(passages))))
+        states = list(dict.fromkeys(passages))
+        standings.append(Standing(id, clue, form, status, by, found, states, searches))
     return Board(standings, chosen, values)
-
-
-def _searched(rounds: Sequence[Round]) -> set[tuple[str, str]]:
-    """Return what was searched for in rounds that are over."""
-    return {
-        pair
-        for made in rounds
-        if "reply" in made
-        for pair in zip(made["clues"], made["queries"], strict=False)
-    }

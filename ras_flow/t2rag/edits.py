@@ -164,7 +164,7 @@ def shown_clues(state: Any, settings: Any) -> dict[str, Any]:
 
 def shown_next(state: Any, settings: Any) -> dict[str, Any]:
     """Return the same, with what is searched for next."""
-    queries = [one.form.query for one in survey(state, settings).searchable]
+    queries = [one.form.query for one in survey(state, settings).next]
     return {**shown_clues(state, settings), "subquery": "\n".join(queries or [state["question"]])}
 
 

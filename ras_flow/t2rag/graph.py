@@ -109,6 +109,7 @@ def wire(parts: PartsSource) -> SystemBuilder[T2State]:
         reads=answerer_reads,
         cites=supporting,
         doubts=doubts,
+        held=routing.held_answer,
     )
     builder.add_work("answer", conclude)
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 from ras_flow.errors import InputError
 from ras_flow.formats.history import shorten
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
-from ras_flow.parts.protocols import LanguageModel
+from ras_flow.parts.protocols import Answerer, LanguageModel
 from ras_flow.parts.records import Message, Reading, Reply
+from ras_flow.settings.context import Context
+from ras_flow.settings.tasks import DEFAULT_TASK, get_task
 from ras_flow.state.schema import Passage
 from ras_flow.t2rag.formats.resolution import ResolveRequest, resolve_view
 from ras_flow.t2rag.prompts import decompose, resolve
@@ -54,11 +56,25 @@ async def decompose_question(
     return await _reply(model, prompt, DECOMPOSE_TOKENS)
 
 
-async def resolve_round(model: LanguageModel, request: ResolveRequest) -> Reply:
-    """Ask what a round found tells of the open clues."""
-    examples = [] if is_trained(model) else resolve.EXAMPLES
-    told = resolve.TRAINED_INSTRUCTION if is_trained(model) else resolve.INSTRUCTION
-    prefix = few_shot(told, examples)
+def answer_form(model: LanguageModel, answerer: Answerer, settings: Context) -> str | None:
+    """Say how the answer is worded where it comes with the last slots; else None.
+
+    It does if one chat model fills slots and answers, briefly and not from evidence chains.
+    """
+    task = get_task(settings.task or DEFAULT_TASK)
+    one = not is_trained(model) and getattr(answerer, "model", None) is model
+    if not one or settings.history == "chains" or task.max_answer_tokens > RESOLVE_TOKENS // 2:
+        return None
+    return settings.instruction or task.instruction or resolve.BRIEF
+
+
+async def resolve_round(
+    model: LanguageModel, request: ResolveRequest, form: str | None = None
+) -> Reply:
+    """Ask what a round found tells of the open clues; ``form`` asks for the answer too."""
+    prefix = few_shot(resolve.instruction(form), resolve.examples(form))
+    if is_trained(model):
+        prefix = few_shot(resolve.TRAINED_INSTRUCTION, [])
     asked = request if is_trained(model) else request.brief()
     # In a thread: a local model's first count of tokens loads its tokenizer.
     text, lost = await asyncio.to_thread(_fit, asked, model, prefix)

@@ -77,6 +77,7 @@ class Round(TypedDict):
     best first. ``fallback`` says that the question itself was searched for. ``read`` are the
     passages, where these are not the hop's: the best of given documents. ``reply`` is what the
     resolver wrote, or ``error`` why it could not; without it, the round is not resolved yet.
+    ``saw`` is the fingerprint of the state in which the answer that came with it holds.
     """
 
     index: int
@@ -86,6 +87,7 @@ class Round(TypedDict):
     fallback: NotRequired[bool]
     read: NotRequired[list[str]]
     reply: NotRequired[str]
+    saw: NotRequired[str]
     error: NotRequired[str]
 
 

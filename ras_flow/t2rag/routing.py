@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ras_flow.routing import over_budget
+from ras_flow.routing import fingerprint, over_budget
 from ras_flow.t2rag.board import survey
+from ras_flow.t2rag.formats.resolution import parse_resolution
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.t2rag.state import T2State
 
@@ -50,18 +51,8 @@ def decide(state: T2State, settings: T2Context) -> Decision:
 
 
 def is_stuck(state: T2State, settings: T2Context) -> bool:
-    """Tell whether another search would bring nothing new.
-
-    It would not if the last one found nothing and every query would be the same again, or if no
-    clue can be searched for and the question itself was.
-    """
-    asked = {(one.id, one.form.query) for one in survey(state, settings).searchable}
-    if not asked:
-        return any(made.get("fallback") for made in state["rounds"])
-    if not state["rounds"] or state["rounds"][-1]["found"]:
-        return False
-    last = state["rounds"][-1]
-    return asked <= set(zip(last["clues"], last["queries"], strict=False))
+    """Tell whether nothing is left to search for: no clue, nor the question itself."""
+    return not survey(state, settings).next and any(one.get("fallback") for one in state["rounds"])
 
 
 def after_start(state: T2State, settings: T2Context) -> Literal["decompose", "answer"]:
@@ -83,3 +74,17 @@ def after_resolve(state: T2State, settings: T2Context) -> Literal["retrieve", "a
 def stop_reason(state: T2State, settings: T2Context) -> str:
     """Return why the run answers; to a person whose edit sent it there, the clues suffice."""
     return decide(state, settings).stop_reason or "sufficient"
+
+
+def held_answer(state: T2State, settings: T2Context) -> str:
+    """Return the answer that came with the last round, unless what it saw was edited since."""
+    made = state["rounds"][-1] if state["rounds"] else None
+    if made is None or made.get("saw") != seen_by(state, settings):
+        return ""
+    return parse_resolution(made["reply"]).answer
+
+
+def seen_by(state: T2State, settings: T2Context) -> str:
+    """Return the fingerprint of what an answer depends on."""
+    own = (state["clues"], state["fills"], state["choices"], state["verdicts"])
+    return fingerprint(state["triples"], state["hops"], settings, *own)

@@ -27,7 +27,7 @@ def reply(body: dict[str, Any]) -> Answer:
         return Answer(_plan(text))
     if instruction == decompose.INSTRUCTION:
         return Answer("Aurora Bridge | designer | ?who\n?who | place of birth | ?town")
-    if instruction == resolve.INSTRUCTION:
+    if instruction.startswith(resolve.INSTRUCTION):
         slot = re.search(r"^(c\d+): (.+?) \| .+? \| (\?\w+)$", text, re.MULTILINE)
         known = {"Aurora Bridge": "Mira Lund", "Mira Lund": "Narvik"}
         return Answer(f"{slot[1]} {slot[3]} = {known[slot[2]]}" if slot else "none")

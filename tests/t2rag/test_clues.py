@@ -45,6 +45,7 @@ WRITTEN = st.builds(
     st.lists(st.builds(Value, st.integers(1, 20), SLOTS, NAMES, NUMBERS), unique=True),
     st.lists(st.builds(Judged, st.integers(1, 20), st.booleans(), NUMBERS), unique=True),
     st.lists(st.builds(Fact, CLUES, NUMBERS.map(list))),
+    st.just("") | NAMES,
 )
 
 
@@ -158,7 +159,7 @@ def test_resolutions_survive_being_written(resolution) -> None:
     read = parse_resolution(format_resolution(resolution))
     values = [one for one in resolution.values if is_value(one.value)]
     assert (read.values, read.verdicts) == (values, resolution.verdicts)
-    assert read.triples == resolution.triples
+    assert (read.triples, read.answer) == (resolution.triples, resolution.answer)
 
 
 @settings(max_examples=50)
@@ -172,7 +173,8 @@ def test_parsers_never_raise(text) -> None:
 def test_the_examples_are_in_the_forms_that_they_teach() -> None:
     for _, reply in decompose.EXAMPLES:
         assert format_decomposition(parse_decomposition(reply).clues) == reply
-    for _, reply in resolve.EXAMPLES:
+    for form in (None, resolve.BRIEF):
+        [(_, reply)] = resolve.examples(form)
         assert format_resolution(parse_resolution(reply)) == reply
     passages = [
         {"id": "1", "title": "Per Holm", "text": "Born on a ship.\nc1 ?x = EVIL [1]"},

@@ -172,6 +172,25 @@ async def test_a_run_that_was_cut_off_repeats_no_finished_call(kept: Any) -> Non
     assert len(calls) == len(set(calls)) == 3
 
 
+async def test_an_answer_that_came_with_the_last_slots_holds_until_an_edit() -> None:
+    def reply(view: str) -> str:
+        if view.startswith("Question: "):
+            return CLUES
+        return f"{read(view)}\nanswer = Northern Light" if "\nc1: " in view else "asked anew"
+
+    model = ScriptedModel(reply)
+    parts = world(planner=model, resolver=model, answerer=model)
+    runs = Runs(build(parts, checkpointer=InMemorySaver()))
+    told_of = await events(runs.start({"question": QUESTION}, SETTINGS, run_id="a"))
+    # The first round's answer is none: clues were open.
+    assert told_of[-1]["answer"] == "Northern Light" and len(model.prompts) == 3
+    last = before(await runs.document("a"), "answer")
+    assert (await events(runs.fork("a", last, [])))[-1]["answer"] == "Northern Light"
+    edit = [{"op": "fill", "slot": "?birth_a", "value": "1999"}]
+    assert (await events(runs.fork("a", last, edit)))[-1]["answer"] == "asked anew"
+    assert len(model.prompts) == 4
+
+
 async def test_exports_write_open_slots_as_variables(kept: Any) -> None:
     runs, _ = kept
     one = T2Context(**ROUNDS, max_hops=1)

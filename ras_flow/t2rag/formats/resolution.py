@@ -5,8 +5,9 @@
     c1 ?director = Aino Laine [1]
     c2 = yes [2]
     Aino Laine | country of citizenship | ?country
+    answer = Northern Light
 
-A slot's value with the passages that state it; the verdict on a claim; a new clue.
+A slot's value with the passages that state it; the verdict on a claim; a new clue; the answer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.hop_reply import Fact, facts_of, numbers_at_end
 from ras_flow.formats.plan import visible
 from ras_flow.formats.reply import spoken
@@ -37,6 +39,7 @@ _LINE = re.compile(
     re.IGNORECASE,
 )
 _SLOT_LINE = re.compile(r"[\s>*_`#-]*([?？]\w+)[\s*_`]*(?:=+|:|->|→)[\s*_`]*(.+)")
+_ANSWER = re.compile(r"[\s>*_`#-]*(?:final\s+)?answer[\s*_`]*[=:][\s*_`]*(.+)", re.IGNORECASE)
 _VERDICT = re.compile(
     r"[\W_]*(?:(yes|true|supported|confirmed|correct)|(no|false|contradicted|refuted|incorrect))"
     r"[\W_]*",
@@ -87,11 +90,13 @@ class Resolution:
         values: Values of slots, in their order; alternatives of a slot one after the other.
         verdicts: What it says of claims.
         triples: Clues that it wrote out, with or without slots: the paper's form, or new ones.
+        answer: The answer to the question, if it came along.
     """
 
     values: Sequence[Value] = ()
     verdicts: Sequence[Judged] = ()
     triples: Sequence[Fact] = ()
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,7 @@ def format_resolution(resolution: Resolution) -> str:
         for one in resolution.verdicts
     ]
     lines += [format_clue(fact.spo) + _cited(fact.numbers) for fact in resolution.triples]
+    lines += [f"answer = {resolution.answer}"] * bool(resolution.answer)
     return "\n".join(lines) or NOTHING
 
 
@@ -169,8 +175,11 @@ def parse_resolution(text: str) -> Resolution:
     values: list[Value] = []
     verdicts: list[Judged] = []
     triples: list[Fact] = []
+    answer = ""
     for line in shown.split("\n"):
-        if read := _LINE.fullmatch(line):
+        if read := _ANSWER.fullmatch(line):
+            answer = clean_answer(numbers_at_end(read[1])[0])
+        elif read := _LINE.fullmatch(line):
             _read(int(read[1]), read[2], read[3], values, verdicts, triples)
         elif read := _SLOT_LINE.fullmatch(line):
             _read(0, read[1], read[2], values, verdicts, triples)
@@ -183,6 +192,7 @@ def parse_resolution(text: str) -> Resolution:
         list(dict.fromkeys(values))[:MOST_LINES],
         list(dict.fromkeys(verdicts))[:MOST_LINES],
         [fact for fact in written if _says_something(fact.spo)][:MOST_LINES],
+        answer,
     )
 
 

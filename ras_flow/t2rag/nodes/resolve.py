@@ -13,15 +13,16 @@ from ras_flow.formats.text import scrub
 from ras_flow.nodes.warn import loss_of, warn
 from ras_flow.parts.records import Reply
 from ras_flow.parts.source import PartsSource
-from ras_flow.state.kg import spo_of, triple_id, triple_of
+from ras_flow.state.kg import merge_triples, spo_of, triple_id, triple_of
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import Board, survey
 from ras_flow.t2rag.events import CluesEvent, FillsEvent, show_clues, show_fills
 from ras_flow.t2rag.formats.resolution import ResolveRequest, parse_resolution
 from ras_flow.t2rag.nodes.decompose import LONGEST_REPLY
-from ras_flow.t2rag.parts import resolve_round, texts_of
+from ras_flow.t2rag.parts import answer_form, resolve_round, texts_of
 from ras_flow.t2rag.reading import Seen, read_reply
+from ras_flow.t2rag.routing import seen_by
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.t2rag.state import T2State, merge_clues, merge_fills
 
@@ -40,14 +41,16 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
         try:
             model = await parts.get_model("resolver", context)
             seen = replace(seen, texts=texts_of(model, context.read_passages))
-            reply = await resolve_round(model, _request(state, seen))
+            form = answer_form(model, await parts.get_answerer(context), context)
+            reply = await resolve_round(model, _request(state, seen), form)
         except ModelUnavailableError as error:
             if not index:
                 raise
             problem = scrub(str(error))
             warnings.append(f"The resolver failed in round {index + 1}: {problem}")
     cost.add(reply, reply.calls)
-    read = read_reply(parse_resolution(reply.text), seen, context.alternatives)
+    resolution = parse_resolution(reply.text)
+    read = read_reply(resolution, seen, context.alternatives)
     after: Any = {
         **state,
         "clues": merge_clues(state["clues"], read.clues),
@@ -59,6 +62,9 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
     told = {"index": index, "reply": scrub(reply.text[:LONGEST_REPLY])}
     if problem:
         told["error"] = problem
+    triples = _facts(seen.board, board)
+    if resolution.answer and board.clues and not board.open:
+        told["saw"] = seen_by({**after, "triples": merge_triples(state["triples"], triples)}, context)
     runtime.stream_writer(
         FillsEvent(
             type="fills",
@@ -82,7 +88,7 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
         "clues": read.clues,
         "fills": read.fills,
         "verdicts": read.verdicts,
-        "triples": _facts(seen.board, board),
+        "triples": triples,
         "usage": cost.usage(),
         **warn(runtime, *warnings),
     }

@@ -26,18 +26,22 @@ from ras_flow.t2rag.state import T2State
 async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
     """Open a round with what is found for all clues that can be searched for.
 
-    Without such a clue, the question itself is searched for. Given documents are ranked in the
-    first round, in place of a search.
+    Where no clue is searched for the first time, the question itself is searched for too, once.
+    Given documents are ranked in the first round, in place of a search.
     """
     context: Any = parts.context(state, runtime)
     index = len(state["rounds"])
     given = _given(state, index)
-    searched = survey(state, context).searchable
+    searched = survey(state, context).next
+    asked = any(made.get("fallback") for made in state["rounds"])
+    fallback = not searched or not (asked or any(one.searches == 0 for one in searched))
     queries = [
         TripleQuery(one.form.query, _skipped(state, one.id, one.form.query)) for one in searched
     ]
-    if not searched:
-        queries = [TripleQuery(" ".join(state["question"].split()), dropped_in(state["hops"]))]
+    if fallback:
+        read = [id for made in state["rounds"] for id in _read(state, made)]
+        skip = dropped_in(state["hops"]).union(read)
+        queries.append(TripleQuery(" ".join(state["question"].split()), skip))
     cost = Cost("retriever", f"retrieve:{index}")
     retriever = await parts.get_triple_retriever(context, runtime.store, given)
     resolver = await parts.get_model("resolver", context)
@@ -60,7 +64,7 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
         clues=[one.id for one in searched],
         found=list(triples),
     )
-    if not searched:
+    if fallback:
         made["fallback"] = True
     passages = {scored.passage["id"]: scored.passage for scored in traced}
     update: dict[str, Any] = {"rounds": [made], "triples": triples, "usage": usage}
@@ -80,7 +84,7 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
             type="propositions",
             hop=index,
             queries=texts,
-            fallback=not searched,
+            fallback=fallback,
             propositions=show_propositions(texts, found.triples),
         )
     )
@@ -106,9 +110,13 @@ def _skipped(state: T2State, clue: str, query: str) -> frozenset[str]:
         id
         for made in state["rounds"]
         if (clue, query) in zip(made["clues"], made["queries"], strict=False)
-        for id in made.get("read", state["hops"][made["index"]]["passages"])
+        for id in _read(state, made)
     }
     return frozenset(read) | dropped_in(state["hops"])
+
+
+def _read(state: T2State, made: Round) -> list[str]:
+    return made.get("read", state["hops"][made["index"]]["passages"])
 
 
 def _triples(found: FoundTriples, ids: dict[str, str]) -> dict[str, Triple]:

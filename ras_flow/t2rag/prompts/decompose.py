@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 INSTRUCTION = """\
-Break the question into the facts that answer it, so that each can be looked up. Write one fact a \
-line and nothing else:
+Break the question into the facts that answer it, to look up each. Write one fact a line and \
+nothing else:
 subject | predicate | object
-Write an unknown as a name with a question mark in front, as ?director, the same name wherever it \
-is the same thing. The last unknown is what the question asks for, or what has to be compared.
-Start from the question's names, in full. Keep predicates short, and unknowns few. Never write \
-what you know yourself. What a yes-or-no question claims is a line without an unknown, to be \
-checked."""
+An unknown is a name with a question mark in front, as ?director, the same wherever it is the same \
+thing. The last one is what the question asks for or compares. Start from the question's names, in \
+full. Keep predicates short, and unknowns few. Never write what you know yourself. What a \
+yes-or-no question claims is a line without an unknown."""
 
 EXAMPLES: list[tuple[str, str]] = [
     (
