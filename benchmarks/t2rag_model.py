@@ -120,9 +120,8 @@ async def measure(
 
 def _prompt(model: LanguageModel, row: Mapping[str, str]) -> list[Any]:
     prompts = PROMPTS[row["task"]]
-    if is_trained(model):
-        return ask(few_shot(prompts.TRAINED_INSTRUCTION, []), row["input"])
-    return ask(few_shot(prompts.INSTRUCTION, prompts.EXAMPLES), row["input"])
+    told = prompts.TRAINED_INSTRUCTION if is_trained(model) else prompts.INSTRUCTION
+    return ask(few_shot(told, []), row["input"])
 
 
 def main(

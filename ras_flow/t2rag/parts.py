@@ -47,12 +47,11 @@ async def decompose_question(
     model: LanguageModel, question: str, *, instruction: str = "", problem: str | None = None
 ) -> Reply:
     """Ask for the clues of a question; ``problem`` is what was wrong with the last reply."""
-    examples = [] if is_trained(model) else decompose.EXAMPLES
     told = decompose.TRAINED_INSTRUCTION if is_trained(model) else decompose.INSTRUCTION
     lines = [instruction.strip(), decompose.decompose_view(question)]
     if problem is not None:
         lines.append(decompose.AGAIN.replace("{problem}", problem))
-    prompt = ask(few_shot(told, examples), "\n".join(filter(None, lines)))
+    prompt = ask(few_shot(told, []), "\n".join(filter(None, lines)))
     return await _reply(model, prompt, DECOMPOSE_TOKENS)
 
 
@@ -72,9 +71,8 @@ async def resolve_round(
     model: LanguageModel, request: ResolveRequest, form: str | None = None
 ) -> Reply:
     """Ask what a round found tells of the open clues; ``form`` asks for the answer too."""
-    prefix = few_shot(resolve.instruction(form), resolve.examples(form))
-    if is_trained(model):
-        prefix = few_shot(resolve.TRAINED_INSTRUCTION, [])
+    told = resolve.INSTRUCTION + (resolve.ANSWER.replace("{form}", form) if form else "")
+    prefix = few_shot(resolve.TRAINED_INSTRUCTION if is_trained(model) else told, [])
     asked = request if is_trained(model) else request.brief()
     # In a thread: a local model's first count of tokens loads its tokenizer.
     text, lost = await asyncio.to_thread(_fit, asked, model, prefix)
