@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from ras_flow.formats.normalize import name_key
 from ras_flow.state.kg import spo_of
 from ras_flow.t2rag.clues import Form, bind, chosen_fills, clue_id
-from ras_flow.t2rag.records import Clue, Fill, Fills, Verdict
+from ras_flow.t2rag.records import Clue, Fill, Fills, Maker, Verdict
 from ras_flow.t2rag.settings import T2Context
 
 Status = Literal[
@@ -33,8 +33,8 @@ class Standing(NamedTuple):
         clue: As it was written.
         form: As it is with the chosen values.
         status: How far it is.
-        by: Who made it so: a person, the model, or nobody yet.
-        round: The last round that found something of it.
+        by: Who found that last, if it is known.
+        round: In which round.
         passages: What states it.
         searches: Rounds that searched for what it says now.
     """
@@ -43,7 +43,7 @@ class Standing(NamedTuple):
     clue: Clue
     form: Form
     status: Status
-    by: Literal["model", "person", ""]
+    by: Maker | None
     round: int | None
     passages: Sequence[str]
     searches: int
@@ -115,8 +115,7 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
         status: Status = form.kind
         passages = [passage for fill in witnesses.get(id, ()) for passage in fill["passages"]]
         last = max(witnesses.get(id, ()), key=lambda fill: fill["round"], default=None)
-        by: Literal["model", "person", ""] = last["by"] if last else ""
-        found = last["round"] if last else None
+        by, found = (last["by"], last["round"]) if last else (None, None)
         if status == "resolved" and last is None:
             if verdict := verdicts.get(clue_id(form.spo)):
                 status, found, passages = verdict["verdict"], verdict["round"], verdict["passages"]

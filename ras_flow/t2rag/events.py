@@ -10,16 +10,17 @@ from typing_extensions import TypedDict
 from ras_flow.parts.records import ScoredTriple
 from ras_flow.state.kg import spo_of, triple_id
 from ras_flow.t2rag.board import Board, Status
-from ras_flow.t2rag.records import Fill, Verdict
+from ras_flow.t2rag.records import Fill, Maker, Verdict
 
 
 class ShownClue(TypedDict):
-    """A clue as it was written, what it ``says`` now, how far it is, and which round found that."""
+    """A clue as it was written, what it ``says`` now, how far it is, who found that, and when."""
 
     id: str
     clue: str
     says: str
     status: Status
+    by: Maker | None
     round: int | None
 
 
@@ -77,6 +78,7 @@ def show_clues(board: Board) -> list[ShownClue]:
             clue=" | ".join(spo_of(one.clue)),
             says=" | ".join(one.form.spo),
             status=one.status,
+            by=one.by,
             round=one.round,
         )
         for one in board.clues

@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 from ras_flow.formats.triples import Spo
 
 Slot = Annotated[str, Field(pattern=r"^\?\w+$")]
-Origin = Literal["question", "model", "person"]
+Maker = Literal["model", "person"]
+Origin = Maker | Literal["question"]
 
 
 class Clue(TypedDict):
@@ -44,7 +45,7 @@ class Fill(TypedDict):
     triples: list[str]
     passages: list[str]
     round: int
-    by: Literal["model", "person"]
+    by: Maker
     grounded: bool
 
 

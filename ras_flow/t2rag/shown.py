@@ -104,6 +104,7 @@ def _clue(clue: ShownClue) -> str:
 def _standing(clue: ShownClue) -> str:
     said = f" → {clue['says']}" if clue["says"] != clue["clue"] else ""
     found = f" in round {clue['round'] + 1}" if clue["round"] is not None else ""
+    found = " by a person" if clue["by"] == "person" else found
     return f"{clue['status']}{found}: {clue['clue']}{said}"
 
 

@@ -30,6 +30,7 @@ def test_a_run_is_asked_shown_forked_and_compared(tmp_path: Path) -> None:
     assert "Eva Lund born in" in forked and "Answer   Salt Road" in forked
     differs = run("runs", "diff", f"{id}/1", f"{id}/2")
     assert "+ ?birth_a = 1950" in differs and "- ?birth_a = 1931" in differs
+    assert "+ resolved by a person: Northern Light" in differs
 
 
 def test_a_systems_edits_are_options() -> None:
