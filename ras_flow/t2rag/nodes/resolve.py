@@ -64,7 +64,9 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
         told["error"] = problem
     triples = _facts(seen.board, board)
     if resolution.answer and board.clues and not board.open:
-        told["saw"] = seen_by({**after, "triples": merge_triples(state["triples"], triples)}, context)
+        told["saw"] = seen_by(
+            {**after, "triples": merge_triples(state["triples"], triples)}, context
+        )
     runtime.stream_writer(
         FillsEvent(
             type="fills",
