@@ -48,8 +48,8 @@ async def answer(
 
     ``reads`` says what the answerer sees of the state. ``cites`` names the facts that led to the
     answer: they are looked at and cited before others. ``doubts`` says why no answer is supported;
-    empty where nothing speaks against one. ``held`` is the answer that came with an earlier call and
-    still holds; without one, the answerer is asked.
+    empty where nothing speaks against one. ``held`` is the answer that came with an earlier call
+    and still holds; without one, the answerer is asked.
     """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)
