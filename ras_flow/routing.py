@@ -101,7 +101,7 @@ def after_review_answer(state: RasState, settings: Context) -> Literal["retrieve
 def fingerprint(
     triples: Mapping[str, Triple], hops: Sequence[Hop], settings: Context, *more: Any
 ) -> str:
-    """Return 16 hex digits of what a step depends on: graph, chain and models, and what is added."""
+    """Return 16 hex digits of what a step depends on: graph, chain, models and what is added."""
     chain = [[hop["subquery"], *hop["passages"], None, *hop.get("dropped", ())] for hop in hops]
     models = [getattr(settings, role) for role in settings.model_roles]
     seen = json.dumps([triples, chain, models, *more], sort_keys=True)
