@@ -12,7 +12,7 @@ from ras_flow.formats.triples import Spo
 
 Slot = Annotated[str, Field(pattern=r"^\?\w+$")]
 Maker = Literal["model", "person"]
-Origin = Maker | Literal["question"]
+Origin = Literal["question", "model", "person"]
 
 
 class Clue(TypedDict):

@@ -63,10 +63,9 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
     if problem:
         told["error"] = problem
     triples = _facts(seen.board, board)
+    after["triples"] = merge_triples(state["triples"], triples)
     if resolution.answer and board.clues and not board.open:
-        told["saw"] = seen_by(
-            {**after, "triples": merge_triples(state["triples"], triples)}, context
-        )
+        told["saw"] = seen_by(after, context)
     runtime.stream_writer(
         FillsEvent(
             type="fills",
