@@ -47,7 +47,7 @@ function AskForm({ ask, busy, fail }) {
       ...(chosen.task && { task: chosen.task }),
     }, system === systems[0] ? undefined : system?.name);
   };
-  const select = (label, name, names, first) => html`<label>${label}
+  const select = (label, name, names, first, title) => html`<label title=${title}>${label}
     <select value=${chosen[name]} onChange=${set(name)}>
       ${first && html`<option value="">${plain(first, 60)}</option>`}
       ${names.map((each) => html`<option value=${each}>${plain(each, 100)}</option>`)}</select></label>`;
@@ -60,7 +60,7 @@ function AskForm({ ask, busy, fail }) {
         ? html`<label>Model <input list="models" value=${chosen.model} onInput=${set("model")} placeholder=${own.model}
             autocomplete="off" /></label><datalist id="models">${models.map((name) => html`<option value=${name} />`)}</datalist>`
         : select("Model", "model", models, own.model || OWN)}
-      ${systems.length > 1 && html`<span title=${system?.about}>${select("System", "system", systems.map(({ name }) => name))}</span>`}
+      ${systems.length > 1 && select("System", "system", systems.map(({ name }) => name), "", system?.about)}
       ${select("Task", "task", tasks.filter((name) => name !== own.task), own.task || OWN)}
     </div>
     ${choices && !sources.length && html`<p class="quiet">There is nothing to ask. Make it with:
