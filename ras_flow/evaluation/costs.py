@@ -27,13 +27,13 @@ class Purse:
         self.tokens = 0
         self.money = 0.0
 
-    def pay(self, row: Row, models: Mapping[str, str]) -> None:
-        """Add what a row cost."""
+    def pay(self, row: Row, models: Mapping[str, str], times: int = 1) -> None:
+        """Add what a row cost; a negative number of times takes it back."""
         for role, use in row.outcome.usage.items():
             read, written = row.saved_tokens.get(role, (0, 0))
             read, written = use["input_tokens"] - read, use["output_tokens"] - written
-            self.tokens += read + written
-            self.money += _price(models.get(role, ""), read, written, self._prices)
+            self.tokens += times * (read + written)
+            self.money += times * _price(models.get(role, ""), read, written, self._prices)
 
     def beyond(self, limits: Limits) -> str:
         """Return which ceiling is reached, in a sentence; empty where none is."""

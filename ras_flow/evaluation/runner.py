@@ -178,15 +178,13 @@ class _Run:
                 self._purse.pay(row, {})  # Its models are no longer known, its tokens are.
                 continue
             question = entry.asker.cell.benchmark.by_id.get(row.id)
-            again = self._retry and row.outcome.error and question is not None
-            if not again:  # Else its next row has the cost of both attempts.
-                self._purse.pay(row, entry.asker.cell.system.models)
+            self._purse.pay(row, entry.asker.cell.system.models)
             if question is None:
                 continue
             today = await entry.asker.judged_today(question, row)
             if today is not row:
                 await asyncio.to_thread(self._rows.put, today)
-            if again:
+            if self._retry and row.outcome.error:
                 self._failed[_key(entry, row.id)] = len(entry.standing.rows)
             else:
                 done.add(_key(entry, row.id))
@@ -211,9 +209,11 @@ class _Run:
                 return
             row = await entry.asker.ask(question)
             await asyncio.to_thread(self._rows.put, row)
-            self._purse.pay(row, entry.asker.cell.system.models)
-            rows = entry.standing.rows
+            rows, models = entry.standing.rows, entry.asker.cell.system.models
             at = self._failed.get(_key(entry, row.id), len(rows))
+            for failed in rows[at : at + 1]:  # The new row has the cost of both attempts.
+                self._purse.pay(failed, models, times=-1)
+            self._purse.pay(row, models)
             rows[at : at + 1] = [row]
             self._tell()
 

@@ -327,7 +327,11 @@ async def test_what_failed_is_paid_for_once_when_it_is_asked_again(tmp_path: Pat
     tokens = sum(row.outcome.tokens for row in well.standings[0].rows)
     limits = {"tokens": tokens, "at_once": 1}
     await run(tmp_path, failing("answer"), {"ras": {}}, limits=limits)
-    assert (await run(tmp_path, World(), {"ras": {}}, retry=True, limits=limits)).finished
+    low = {"tokens": 1, "at_once": 1}
+    assert (await run(tmp_path, World(), {"ras": {}}, retry=True, limits=low)).ceiling
+    report = await run(tmp_path, World(), {"ras": {}}, retry=True, limits=limits)
+    assert not report.ceiling
+    assert not any(row.outcome.error for row in report.standings[0].rows)
 
 
 async def test_a_ceiling_counts_what_a_system_cost_under_its_name_of_before(tmp_path: Path) -> None:
