@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from ras_flow.datasets.facts import MOST_WORDS, holds
 from ras_flow.evaluation.clues import ClueEvidence
@@ -20,23 +19,7 @@ from ras_flow.formats.triples import Spo
 from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Triple
 
-ErrorKind = Literal[
-    "failed",
-    "from_memory",
-    "decomposition_wrong",
-    "resolution_wrong",
-    "stopped_early",
-    "wandered",
-    "retrieval_missed",
-    "extraction_missed",
-    "not_read",
-    "ungrounded",
-    "answerer_wrong",
-    "invented",
-    "undecided",
-]
-
-ABOUT: dict[ErrorKind, str] = {
+ABOUT = {
     "failed": "The run failed before it answered.",
     "from_memory": "The system searches for nothing, and did not know the answer.",
     "decomposition_wrong": "No clue asks for what was needed.",
@@ -53,9 +36,7 @@ ABOUT: dict[ErrorKind, str] = {
     "invented": "What was searched does not hold the answer, and the answer does not say so.",
     "undecided": "The question names no gold support, and texts cannot be searched for its answer.",
 }
-"""What each class means."""
-
-KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+"""The classes in the order in which a report lists them, and what each means."""
 
 ALIKE = 0.5
 """Token F1 from which a search is taken to ask a gold subquery."""
@@ -96,7 +77,7 @@ class Evidence:
 class ErrorFinding:
     """A class, and in a sentence what it was decided from."""
 
-    kind: ErrorKind
+    kind: str
     why: str
 
 

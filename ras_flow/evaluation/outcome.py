@@ -65,15 +65,6 @@ class Outcome:
         """Model calls of all roles."""
         return sum(use["calls"] for use in self.usage.values())
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Outcome:
-        """Read what ``asdict`` made of one, before or after JSON."""
-        hops = tuple(
-            SearchedHop(hop["subquery"], tuple(hop["passages"]), tuple(hop["titles"]))
-            for hop in record["hops"]
-        )
-        return cls(**{**record, "hops": hops, "answers": tuple(record.get("answers", ()))})
-
 
 def outcome_of(
     state: Mapping[str, Any], *, saved: Mapping[str, Usage] | None = None, error: str = ""

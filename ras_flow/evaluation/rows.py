@@ -12,8 +12,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.outcome import Outcome
+from ras_flow.formats.text import scrub_all
 
 FILE = "rows.sqlite"
 
@@ -67,15 +70,14 @@ class Row:
         """Whether the answer counts as right."""
         return self.score >= WRONG_BELOW
 
-    def as_record(self) -> dict[str, Any]:
-        """Return it as JSON-like data."""
-        return asdict(self)
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Row:
-        """Read what :meth:`as_record` wrote, before or after JSON."""
-        outcome = Outcome.from_record(record["outcome"])
-        return cls(**{**record, "outcome": outcome, "answers": tuple(record["answers"])})
+ROW = TypeAdapter(Row)
+"""Reads rows from JSON."""
+
+
+def as_json(row: Row) -> str:
+    """Return a row as JSON; what cannot be stored is replaced."""
+    return json.dumps(scrub_all(asdict(row)))
 
 
 class Rows:
@@ -130,12 +132,9 @@ class Rows:
 
     def put(self, row: Row) -> None:
         """Write a row; it is on disk when this returns."""
-        record = json.dumps(row.as_record())
+        values = row.benchmark, row.system, row.id, as_json(row)
         with self._using() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)",
-                (row.benchmark, row.system, row.id, record),
-            )
+            db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", values)
 
     def all(self) -> list[Row]:
         """Return all rows, in the order in which they were written."""
@@ -152,7 +151,7 @@ class Rows:
     def _read(self, query: str) -> list[Row]:
         with self._using() as db:
             found = db.execute(query).fetchall()
-        return [Row.from_record(json.loads(record)) for (record,) in found]
+        return [ROW.validate_json(record) for (record,) in found]
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.config import EvalConfig
-from ras_flow.evaluation.rows import Row, Rows
+from ras_flow.evaluation.rows import Row, Rows, as_json
 from ras_flow.formats.text import scrub
 from ras_flow.support.files import file_lock, write_whole
 
@@ -89,7 +89,7 @@ class RunFolder:
         for cell in cells:
             names = cell.benchmark.name, cell.system.name
             keys = [(*names, question.id) for question in cell.benchmark.questions]
-            lines = [json.dumps(rows[key].as_record()) + "\n" for key in keys if key in rows]
+            lines = [f"{as_json(rows[key])}\n" for key in keys if key in rows]
             write_text(self.path / "predictions" / names[0] / f"{names[1]}.jsonl", "".join(lines))
 
 

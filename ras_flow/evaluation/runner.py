@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from ras_flow.evaluation.asking import Asker
-from ras_flow.evaluation.assembly import Cell, assemble
+from ras_flow.evaluation.assembly import assemble
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import Purse
 from ras_flow.evaluation.judging import judge_together
@@ -37,16 +38,33 @@ class Standing:
     A failure stays among the rows until it was asked again.
     """
 
-    benchmark: str
-    system: str
-    metric: str
-    total: int
+    asker: Asker
     rows: list[Row] = field(default_factory=list)
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return self.asker.cell.benchmark.name
+
+    @property
+    def system(self) -> str:
+        """The system's name."""
+        return self.asker.cell.system.name
+
+    @property
+    def metric(self) -> str:
+        """The main metric."""
+        return self.asker.cell.benchmark.metrics[0]
+
+    @property
+    def total(self) -> int:
+        """Questions in all."""
+        return len(self.asker.cell.benchmark.questions)
 
     @property
     def score(self) -> float | None:
         """Mean of the main metric so far; None before the first answer."""
-        return sum(row.score for row in self.rows) / len(self.rows) if self.rows else None
+        return fmean(row.score for row in self.rows) if self.rows else None
 
 
 @dataclass(frozen=True)
@@ -91,14 +109,13 @@ async def evaluate(
             report = await run.work()
         finally:
             await to_its_end(asyncio.to_thread(folder.write_predictions, cells))
-        await asyncio.to_thread(_write_report, config, cells, folder, report)
+        await asyncio.to_thread(_write_report, config, folder, report)
         return report
 
 
-def _write_report(
-    config: EvalConfig, cells: Sequence[Cell], folder: RunFolder, report: Report
-) -> None:
+def _write_report(config: EvalConfig, folder: RunFolder, report: Report) -> None:
     remarks = [report.ceiling] if report.ceiling else []
+    cells = [one.asker.cell for one in report.standings]
     labels = {cell.system.name: cell.identities.get("labels") for cell in cells}
     remarks += [f"Labels of {name}: {told}." for name, told in labels.items() if told]
     rows, asked = folder.rows.current(), folder.rows.asked()
@@ -123,14 +140,6 @@ async def _opened(folder: RunFolder) -> AsyncIterator[tuple[BaseCheckpointSaver[
             yield saver, KeptCalls(store)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A system on a benchmark: who asks it, and how far that is."""
-
-    asker: Asker
-    standing: Standing
-
-
 class _Run:
     """The questions that are left, and those who ask them."""
 
@@ -145,8 +154,7 @@ class _Run:
     ) -> None:
         self._config, self._rows = config, rows
         self._progress, self._retry = progress, retry
-        self._entries = [_Entry(asker, _standing(asker.cell)) for asker in askers]
-        self._standings = [entry.standing for entry in self._entries]
+        self._standings = [Standing(asker) for asker in askers]
         self._purse = Purse(config.prices)
         self._failed: dict[tuple[str, str, str], int] = {}
         self._ceiling = ""
@@ -156,7 +164,7 @@ class _Run:
         done = await self._known()
         self._tell()
         jobs = iter(
-            [(entry, one) for entry, one in self._jobs() if _key(entry, one.id) not in done]
+            [(one, asked) for one, asked in self._jobs() if _key(one, asked.id) not in done]
         )
         at_once = range(self._config.limits.at_once)
         workers = [asyncio.create_task(self._worker(jobs)) for _ in at_once]
@@ -170,47 +178,48 @@ class _Run:
 
     async def _known(self) -> set[tuple[str, str, str]]:
         """Take the rows that are there, and return what is not to be asked again."""
-        entries = {(one.standing.benchmark, one.standing.system): one for one in self._entries}
+        standings = {(one.benchmark, one.system): one for one in self._standings}
         done = set()
         for row in await asyncio.to_thread(self._rows.all):
-            entry = entries.get((row.benchmark, row.system))
-            if entry is None:
+            standing = standings.get((row.benchmark, row.system))
+            if standing is None:
                 self._purse.pay(row, {})  # Its models are no longer known, its tokens are.
                 continue
-            question = entry.asker.cell.benchmark.by_id.get(row.id)
-            self._purse.pay(row, entry.asker.cell.system.models)
+            cell = standing.asker.cell
+            question = cell.benchmark.by_id.get(row.id)
+            self._purse.pay(row, cell.system.models)
             if question is None:
                 continue
-            today = await entry.asker.judged_today(question, row)
+            today = await standing.asker.judged_today(question, row)
             if today is not row:
                 await asyncio.to_thread(self._rows.put, today)
             if self._retry and row.outcome.error:
-                self._failed[_key(entry, row.id)] = len(entry.standing.rows)
+                self._failed[_key(standing, row.id)] = len(standing.rows)
             else:
-                done.add(_key(entry, row.id))
-            entry.standing.rows.append(today)
+                done.add(_key(standing, row.id))
+            standing.rows.append(today)
         return done
 
-    def _jobs(self) -> Iterator[tuple[_Entry, Question]]:
+    def _jobs(self) -> Iterator[tuple[Standing, Question]]:
         """Yield a benchmark's questions in order, each for all systems.
 
         So what a ceiling cuts off is the same for all of them.
         """
-        for _, group in groupby(self._entries, key=lambda entry: entry.standing.benchmark):
-            entries = list(group)
-            for question in entries[0].asker.cell.benchmark.questions:
-                for entry in entries:
-                    yield entry, question
+        for _, group in groupby(self._standings, key=lambda one: one.benchmark):
+            standings = list(group)
+            for question in standings[0].asker.cell.benchmark.questions:
+                for standing in standings:
+                    yield standing, question
 
-    async def _worker(self, jobs: Iterator[tuple[_Entry, Question]]) -> None:
-        for entry, question in jobs:
+    async def _worker(self, jobs: Iterator[tuple[Standing, Question]]) -> None:
+        for standing, question in jobs:
             self._ceiling = self._purse.beyond(self._config.limits)
             if self._ceiling:
                 return
-            row = await entry.asker.ask(question)
+            row = await standing.asker.ask(question)
             await asyncio.to_thread(self._rows.put, row)
-            rows, models = entry.standing.rows, entry.asker.cell.system.models
-            at = self._failed.get(_key(entry, row.id), len(rows))
+            rows, models = standing.rows, standing.asker.cell.system.models
+            at = self._failed.get(_key(standing, row.id), len(rows))
             for failed in rows[at : at + 1]:  # The new row has the cost of both attempts.
                 self._purse.pay(failed, models, times=-1)
             self._purse.pay(row, models)
@@ -222,12 +231,5 @@ class _Run:
             self._progress(self._standings)
 
 
-def _standing(cell: Cell) -> Standing:
-    benchmark = cell.benchmark
-    return Standing(
-        benchmark.name, cell.system.name, benchmark.metrics[0], len(benchmark.questions)
-    )
-
-
-def _key(entry: _Entry, question: str) -> tuple[str, str, str]:
-    return entry.standing.benchmark, entry.standing.system, question
+def _key(standing: Standing, question: str) -> tuple[str, str, str]:
+    return standing.benchmark, standing.system, question

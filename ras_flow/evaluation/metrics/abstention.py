@@ -21,16 +21,9 @@ def auroc(support: Sequence[float], right: Sequence[bool]) -> float | None:
 
 
 def risk_at(support: Sequence[float], right: Sequence[bool], coverage: float) -> float:
-    """Return the share of wrong answers among those with the most support.
+    """Return the share of wrong answers among that share of them which has the most support.
 
-    Args:
-        support: The support of each answer, the more the surer.
-        right: Whether it is right.
-        coverage: The share of answers that are given, in (0, 1]. Of answers with the same support
-            as the last of them, each counts in part.
-
-    Returns:
-        The expected share of wrong ones.
+    Of answers with the same support as the last of these, each counts in part.
     """
     wanted = coverage * len(support)
     given = wrong = 0.0

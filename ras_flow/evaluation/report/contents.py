@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.costs import money
-from ras_flow.evaluation.error_classes import ABOUT, KINDS, ErrorKind
+from ras_flow.evaluation.error_classes import ABOUT
 from ras_flow.evaluation.metrics.abstention import auroc, risk_at
 from ras_flow.evaluation.metrics.facts import CUTS
 from ras_flow.evaluation.question import UNANSWERABLE
@@ -308,10 +308,10 @@ def _measured(
     return Table(title, ["system", *names.values()], rows, note) if rows else None
 
 
-def _error_kinds(summaries: Summaries) -> dict[ErrorKind, str]:
+def _error_kinds(summaries: Summaries) -> dict[str, str]:
     """Return the error classes that there are, with their names in words."""
     there = set[str]().union(*(one.errors for one in summaries))
-    return {kind: kind.replace("_", " ") for kind in KINDS if kind in there}
+    return {kind: kind.replace("_", " ") for kind in ABOUT if kind in there}
 
 
 def _share_of_doubted(rows: Sequence[Row]) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ras_flow.errors import ModelResponseError
 from ras_flow.evaluation.config import EvalConfig, parse_config
-from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.rows import ROW, Row
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.formats.triples import parse_triples
 from ras_flow.parts import (
@@ -123,7 +123,7 @@ async def run(
 
 def rows_of(folder: Path, system: str) -> list[Row]:
     text = (folder / "out" / "predictions" / "small" / f"{system}.jsonl").read_text()
-    return [Row.from_record(json.loads(line)) for line in text.splitlines()]
+    return [ROW.validate_json(line) for line in text.splitlines()]
 
 
 def failing(start: str | tuple[str, ...], error: Exception | None = None) -> World:

@@ -10,7 +10,7 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import parse_config
-from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.rows import ROW, Row
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.parts.chosen import Parts
 from ras_flow.reg.settings import RegContext
@@ -50,7 +50,7 @@ async def ask(folder: Path, systems: dict[str, Any], rows: Any = ROWS, **small: 
 
 def rows_of(folder: Path, system: str) -> dict[str, Row]:
     text = (folder / "out" / "predictions" / "small" / f"{system}.jsonl").read_text()
-    return {row.id: row for row in (Row.from_record(json.loads(one)) for one in text.splitlines())}
+    return {row.id: row for row in map(ROW.validate_json, text.splitlines())}
 
 
 async def test_questions_are_asked_of_their_own_graphs(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.evaluation.config import parse_config
-from ras_flow.evaluation.rows import Row
+from ras_flow.evaluation.rows import ROW, Row
 from ras_flow.evaluation.runner import evaluate
 from ras_flow.evaluation.systems.triple_driven import ChunkRetriever
 from ras_flow.parts.chosen import Parts
@@ -17,7 +17,7 @@ from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedModel
 from tests.t2rag.world import FACTS, QUESTION, TEXTS, read, world
 
 GOLD = [[subject, predicate, value] for (subject, predicate), value in FACTS.items()][:4]
-ROW = {
+FILMS = {
     "id": "films",
     "question": QUESTION,
     "answers": ["Northern Light"],
@@ -27,14 +27,14 @@ SYSTEMS: dict[str, Any] = {"t2rag": {"top_k": 2}, "t2rag_one_round": {"top_k": 2
 
 
 async def asked(folder: Path, resolver: Any = read) -> dict[str, Row]:
-    (folder / "q.jsonl").write_text(json.dumps(ROW))
+    (folder / "q.jsonl").write_text(json.dumps(FILMS))
     small = {"format": "jsonl", "path": "q.jsonl"}
     config = parse_config({"benchmarks": {"small": small}, "systems": SYSTEMS}, folder)
     changes = {"resolver": ScriptedModel(resolver), "extractor": MappingExtractor({})}
     parts = Parts.of(**world(**changes), defaults=T2Context())
     await evaluate(config, folder / "out", parts=parts)
     files = (folder / "out" / "predictions" / "small").glob("*.jsonl")
-    return {file.stem: Row.from_record(json.loads(file.read_text())) for file in files}
+    return {file.stem: ROW.validate_json(file.read_text()) for file in files}
 
 
 async def test_resolved_runs_are_told_from_others(tmp_path: Path) -> None:
