@@ -50,11 +50,3 @@ def test_what_only_has_the_name_of_a_channel_is_left_out(name: str, value: objec
 def test_roles_of_its_own_cost_something_too() -> None:
     use = {"role": "judge", "calls": 1, "input_tokens": 2, "output_tokens": 3, "seconds": 0.5}
     assert outcome_of(readable({"usage": {"judge:0": use, "other": 3}})).tokens == 5
-
-
-@pytest.mark.parametrize(("answer", "type_"), [(None, "NoneType"), (["Narvik"], "list")])
-def test_an_answer_that_is_no_text_is_named(answer: object, type_: str) -> None:
-    assert (
-        problem_of({"answer": answer}) == f"The graph's `answer` is a {type_}: it has to be a text."
-    )
-    assert problem_of({}) == ""

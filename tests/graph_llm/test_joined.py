@@ -68,19 +68,6 @@ async def test_runs_that_plan_at_once_share_a_batch_and_get_their_own_plans(
     assert sorted(encoded) == [1, 4], "the answer has another limit"
 
 
-async def test_a_run_that_gives_up_leaves_the_batch(
-    source: SharedGraphLLM, encoded: list[int]
-) -> None:
-    planner = GraphPlanner(source)
-    async with Busy():
-        gone, *others = await start(*(planner.plan([request]) for request in REQUESTS))
-        gone.cancel()
-        await asyncio.wait([gone])
-        assert taken() == 3
-    await asyncio.gather(*others)
-    assert encoded == [3]
-
-
 async def test_a_graph_that_cannot_be_read_fails_its_own_run_alone(
     source: SharedGraphLLM,
 ) -> None:

@@ -238,22 +238,6 @@ async def test_the_graph_is_embedded_as_the_graph_llm_learnt_it(
     assert await used(f"local:{folder}", **own) == "mine@other"
 
 
-def test_the_shipped_graph_llm_is_the_default_where_there_is_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shared, "SHIPPED", folder)
-    found = shared.find_graph_llm("local:default")
-    assert found is not None and found is shared.find_graph_llm(f"local:{folder}")
-    monkeypatch.setattr(shared, "SHIPPED", folder / "nowhere")
-    assert shared.find_graph_llm("local:default") is None
-
-
-async def test_as_extractor_it_is_refused(folder: Path) -> None:
-    parts = without(world(), "extractor")
-    with pytest.raises(ConfigurationError, match="extracts no triples"):
-        await run(parts, extractor=f"local:{folder}")
-
-
 async def test_calls_are_traced(source: SharedGraphLLM) -> None:
     from langchain_core.runnables import RunnableLambda
 

@@ -160,19 +160,6 @@ async def test_soft_tokens_do_not_block_the_event_loop(
     assert went_on == [True, True]
 
 
-async def test_a_run_that_is_cancelled_ends_its_requests(source: Any) -> None:
-    with CompletionsServer(lambda _: Answer(letters("a"), delay=0.5)) as server:
-        made = source(server, max_concurrency=1)
-        planning = asyncio.create_task(GraphPlanner(made).plan([REQUEST] * 3))
-        while not server.requests:
-            await asyncio.sleep(0.01)
-        planning.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await planning
-        await GraphPlanner(made).plan([REQUEST])
-    assert len(server.requests) == 2, "those that waited were never sent, and the slot is free"
-
-
 async def test_names_find_exports(
     exports: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

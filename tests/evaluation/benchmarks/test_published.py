@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -295,10 +294,3 @@ def test_rog_subgraphrag_and_grailqa(tmp_path: Path) -> None:
     freebase = only(load(tmp_path, "grailqa", "g.json", json.dumps([r.GRAILQA])))
     assert freebase.answer_sets == (("Io",), ("m.0x",), ("1610",))
     assert (freebase.entities, freebase.kind) == (("m.03h64",), "zero-shot")
-
-
-def test_files_may_be_gzipped(tmp_path: Path) -> None:
-    path = tmp_path / "hotpot.json.gz"
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        json.dump([e.HOTPOT], file)
-    assert only(load_benchmark("hotpotqa", path)).id == "h1"

@@ -121,29 +121,6 @@ def test_a_wrong_setting_is_named(old: str, new: str, told: str) -> None:
         parse(GOOD.replace(old, new))
 
 
-def test_a_benchmarks_setting_is_less_particular_than_a_systems_own() -> None:
-    config = parse(
-        "[settings]\ntop_k = 9\n[benchmarks.demo]\ntop_k = 3\n[systems.single]\ntop_k = [1, 5]\n"
-        "[systems.direct]\n[systems.react]\nreader = 'openai:own'\n"
-    )
-    [demo] = config.benchmarks
-    found = {one.name: one.context(demo.settings).top_k for one in config.systems}
-    assert found == {"single-1": 1, "single-5": 5, "direct": 3, "react": 3}
-
-
-def test_a_systems_own_reader_takes_the_place_of_the_common_one() -> None:
-    config = parse(
-        '[models]\nreader = "openai:a"\n[benchmarks.demo]\n[systems.direct]\n'
-        '[systems.single]\nreader = ["openai:b", "openai:c"]\n'
-    )
-    found = {one.name: one.reader for one in config.systems}
-    assert found == {
-        "direct": "openai:a",
-        "single-openai_b": "openai:b",
-        "single-openai_c": "openai:c",
-    }
-
-
 @pytest.mark.parametrize("tables", [{}, {"benchmarks": {"demo": {}}}, {"systems": {"ras": {}}}])
 def test_something_has_to_be_asked_of_somebody(tables: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="at least one"):

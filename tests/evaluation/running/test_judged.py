@@ -19,7 +19,6 @@ from ras_flow.evaluation.loading import load_questions
 from ras_flow.evaluation.metrics import CORPUS_METRICS
 from ras_flow.evaluation.question import Support
 from ras_flow.evaluation.rows import open_rows
-from ras_flow.evaluation.runner import Standing
 from ras_flow.parts import PlanRequest, Reply
 from ras_flow.testing import ScriptedPlanner
 from tests.evaluation.running.small import (
@@ -188,16 +187,6 @@ async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Pa
     for system in ("ras_no_retrieval", "direct"):
         measured = [row.measures for row in rows_of(tmp_path, system)]
         assert measured and all(one == {"support": 0.0} for one in measured), "it never searches"
-
-
-async def test_progress_is_told_after_every_answer(tmp_path: Path) -> None:
-    seen: list[int] = []
-
-    def progress(standings: Sequence[Standing]) -> None:
-        seen.append(sum(len(one.rows) for one in standings))
-
-    await ask(config(tmp_path, SYSTEMS), tmp_path, World(), progress=progress)
-    assert seen == list(range(10))
 
 
 async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:

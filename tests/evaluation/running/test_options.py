@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
 from ras_flow.errors import InputError, RunError
-from tests.evaluation.running.small import QUESTIONS, World, failing
+from tests.evaluation.running.small import QUESTIONS, World
 
 SETTINGS = """
 [settings]
@@ -54,18 +54,6 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_evaluation(tmp_path_factory.mktemp("eval"))
     assert [one["score"] for one in evaluate(folder, World())] == [0.5, 0.0, 1.0, 0.0]
     return folder / "out"
-
-
-def test_what_failed_is_asked_again_on_request_only(tmp_path: Path) -> None:
-    folder = write_evaluation(tmp_path)
-    first = evaluate(folder, failing("answer In which country is Narvik? 1"))
-    assert [one["failed"] for one in first] == [0, 0, 1, 0]
-    world = World()
-    assert evaluate(folder, world) == first and world.calls == []
-    again = evaluate(folder, world, "--retry")
-    assert [one["failed"] for one in again] == [0, 0, 0, 0]
-    assert (first[2]["score"], again[2]["score"]) == (0.0, 1.0)
-    assert world.calls == ["answer In which country is Narvik? 1"]
 
 
 def test_one_benchmark_is_compared_if_it_is_named(out: Path) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 
 from ras_flow.evaluation.outcome import Outcome, SearchedHop
 from ras_flow.evaluation.report import write_report
-from ras_flow.evaluation.report.summary import summarise
 from ras_flow.evaluation.rows import Row
-from ras_flow.evaluation.statistics import bootstrap, compare_paired
+from ras_flow.evaluation.statistics import compare_paired
 from ras_flow.state.schema import Usage
 from tests.evaluation.running.small import config
 
@@ -95,15 +94,6 @@ def test_numbers_are_those_of_the_rows(tmp_path: Path) -> None:
 def cell_of(table: list[list[str]], system: str, column: str) -> str:
     [line] = [line for line in table[1:] if line[0] == system]
     return line[table[0].index(column)]
-
-
-def test_what_chance_decides_follows_from_the_seed_of_the_settings(tmp_path: Path) -> None:
-    ours, theirs = ([(n * by % 20) ** (1 / by) / 3 for n in range(20)] for by in (2, 3))
-    rows = [row("ras", str(n), score) for n, score in enumerate(ours)]
-    rows += [row("react", str(n), score) for n, score in enumerate(theirs)]
-    [ras, react, *_] = summarise(config(tmp_path, SYSTEMS, seed=5), rows)["small"]
-    assert ras.main == bootstrap(ours, seed=5) != bootstrap(ours)
-    assert react.ahead == compare_paired(theirs, ours, seed=5) != compare_paired(theirs, ours)
 
 
 class Tables(HTMLParser):

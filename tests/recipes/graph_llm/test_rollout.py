@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -157,25 +156,6 @@ def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
     assert pool.kin.fact("Salt Road", DIRECTED[1], Random(1)) is None
 
 
-def test_the_side_of_a_comparison_that_is_missing_is_asked_for() -> None:
-    sides = tuple(
-        Step((f"When was {name} born?",), ((name, "date of birth", year),), Page(name, ()))
-        for name, year in (("Aino Laine", "1921"), ("Ove Dahl", "1930"))
-    )
-    sides = tuple(replace(side, page=Page(side.page.title, side.facts)) for side in sides)
-    case = replace(CASE, question="Who is older, Aino Laine or Ove Dahl?", steps=sides)
-    asked = Counter(
-        tuple(plans(play(case, noisy(found_by_question=0.5), seed))[1:]) for seed in range(40)
-    )
-    born = [f"[SUBQ] When was {name} born?" for name in ("Aino Laine", "Ove Dahl")]
-    assert set(asked) == {
-        ("[SUFFICIENT]",),
-        (born[0], "[SUFFICIENT]"),
-        (born[1], "[SUFFICIENT]"),
-        (born[0], born[1], "[SUFFICIENT]"),
-    }
-
-
 def test_what_is_nowhere_is_never_sufficient() -> None:
     steps = (CASE.steps[0], replace(CASE.steps[1], missing=True, facts=()))
     noises = [(replace(CASE, steps=steps), PERFECT), (CASE, noisy(dead_end=1.0))]
@@ -295,32 +275,3 @@ def test_passages_beside_triples_change_no_plan_and_tell_what_the_answer_needs(
         titles = {title for title, _ in shown}
         assert DIRECTED in visible(answer) or "Salt Road" in titles
         assert BORN in visible(answer) or "Aino Laine" in titles
-
-
-def test_passages_of_the_question_do_not_tell_the_facts_either() -> None:
-    telling = Page("a biography", (("a biography", "says", "Aino Laine was born 3 May 1921"),))
-    other = Page("Oulu", (("Oulu", "country", "Finland"),))
-    says = ("Salt Road", "tells of", "the birth of Aino Laine on 3 May 1921")
-    first = CASE.steps[0]
-    page = replace(first.page, triples=(*first.page.triples, says))
-    case = replace(CASE, context=(telling, other), steps=(replace(first, page=page), CASE.steps[1]))
-    for seed in range(20):
-        seen = visible(play(case, seed=seed)[1])
-        assert other.triples[0] in seen and DIRECTED in seen
-        assert says not in seen and telling.triples[0] not in seen
-
-
-def test_what_a_question_asks_for_is_not_made_up() -> None:
-    died: Spo = ("Aino Laine", "place of death", "Oulu")
-    steps = (
-        CASE.steps[0],
-        CASE.steps[1],
-        Step(("Where did Aino Laine die?",), (died,), Page("Aino Laine", (died,)), needs=(0,)),
-    )
-    pairs = ((BORN[1], "day"), (died[1], "town"))
-    facts = [(f"Person {n}", name, f"{value} {n}") for n in range(5) for name, value in pairs]
-    case = replace(CASE, steps=steps)
-    for seed in range(20):
-        for record in play(case, noisy(kin=1.0), seed, pool=Pool(POOL.pages, facts)):
-            told = {triple for triple in visible(record) if triple[1] in (BORN[1], died[1])}
-            assert told <= {BORN, died}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from langgraph.store.memory import InMemoryStore
@@ -22,9 +21,6 @@ from recipes.graph_llm.config import load_config
 from recipes.graph_llm.playing import play_mix
 from recipes.graph_llm.student import Student
 from recipes.graph_llm.teacher import Teacher
-from tests.cli.command import recipe
-from tests.servers import Answer, OpenAIServer
-from tests.servers.scripted import last_message
 from tests.training.data.examples import QUESTION, WIKI2, write_lines
 
 WHO = "Who directed Salt Road?"
@@ -199,31 +195,3 @@ async def test_a_question_on_which_the_planner_fails_is_left_out_and_counted(
     with pytest.raises(ModelUnavailableError, match="too long"):
         await play_mix(load_config(mix), folder, MappingExtractor(said), store, planner=failing)
     assert written(folder) == records
-
-
-def test_the_command_follows_the_model_that_it_is_given(
-    mix: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-
-    def say(body: dict[str, Any]) -> Answer:
-        if body["model"] == "planner":
-            return Answer("[SUBQ] Where is Pier House?")
-        title = last_message(body).partition("Title: ")[2].partition("\n")[0]
-        return Answer(SAID.get(title, ""))
-
-    out = mix.parent / "out"
-    with OpenAIServer(say) as server:
-        done = recipe(
-            *("play", str(mix), "--out", str(out), "--json"),
-            *("--extractor", "openai:extractor", "--planner", "openai:planner"),
-            *("--base-url", server.url),
-        )
-    assert done.code == 0, done.err
-    made = json.loads(done.out)
-    assert made["settings"]["planner"].startswith("openai-chat:planner@")
-    assert made["usage"].keys() == {"extract", "plan"}
-    assert all(0 < used["calls"] <= used["output_tokens"] for used in made["usage"].values())
-    asked = {link["subquery"] for record in written(out) for link in record["chain"]}
-    targets = {record["target"].get("subquery") for record in written(out)}
-    assert "Where is Pier House?" in asked - targets

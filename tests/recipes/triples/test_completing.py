@@ -68,28 +68,6 @@ def test_facts_are_found_in_the_passages_that_state_them(corpus: Path, questions
     assert [fact[2] for fact in found[1].facts] == ["Oulu", "Turku"]
 
 
-def test_a_missing_fact_is_added_and_repetitions_go() -> None:
-    made = [
-        ("Aino Laine", "was", "born"),
-        ("aino laine", "was", "Born"),
-        ("Aino Laine", "in", "Oulu"),
-    ]
-    example = completed(
-        stated(
-            "Aino Laine",
-            AINO,
-            ("Aino Laine", "place of birth", "Oulu"),
-            ("Aino Laine", "place of death", "Turku"),
-        ),
-        made,
-    )
-    assert example.triples == (
-        ("Aino Laine", "was", "born"),
-        ("Aino Laine", "in", "Oulu"),
-        ("Aino Laine", "place of death", "Turku"),
-    )
-
-
 NAME = st.sampled_from(["Aino Laine", "Oulu", "Turku", "AINO LAINE", "was", "a director"])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ras_flow.cli.commands import app
-from ras_flow.training.data.records import read_records
-from ras_flow.training.splits import SPLITS
 from tests.cli.command import ras_flow
-from tests.servers import Answer, OpenAIServer
-from tests.servers.scripted import last_message
+from tests.servers import OpenAIServer
 from tests.training.data.subq.samples import reply, write_questions
 
 STEPS = {
@@ -60,36 +56,6 @@ def test_each_step_asks_the_model_that_is_named_for_it(
         step = next(step for step, start in STEPS.items() if system.startswith(start))
         asked.setdefault(step, set()).add(body["model"])
     assert asked == {step: {f"its{step}"} for step in STEPS}
-
-
-def known(body: dict[str, Any]) -> Answer:
-    """Answer as a base model that knows it all: each question then takes a single call."""
-    number = re.search(r"Person(\d+)", last_message(body))
-    return Answer(f"River{number[1]}") if number else reply(body)
-
-
-def test_a_question_is_for_training_or_not_by_its_shares_and_seed(
-    server: OpenAIServer, tmp_path: Path
-) -> None:
-    server.script = known
-    questions = write_questions(tmp_path / "hotpot.json", 79)
-
-    def splits(*options: str) -> dict[str, set[str]]:
-        build(server, questions, *options)
-        return {
-            split: {one["question"] for one in read_records(tmp_path / f"out/{split}.jsonl")}
-            for split in SPLITS
-        }
-
-    shares = ["--dev", "0.2", "--test", "0.4"]
-    found = splits(*shares)
-    assert sum(map(len, found.values())) == 80
-    assert 10 <= len(found["dev"]) <= 22 and 24 <= len(found["test"]) <= 40
-    none = splits("--dev", "0", "--test", "0.4")
-    assert none["dev"] == set() and none["test"] == found["test"]
-    other = splits(*shares, "--seed", "14")
-    assert other["dev"] != found["dev"] and 10 <= len(other["dev"]) <= 22
-    assert len(server.requests) == 80, "what was asked before is kept"
 
 
 def test_the_command_builds_hotpotqa_subq(server: OpenAIServer, tmp_path: Path) -> None:
