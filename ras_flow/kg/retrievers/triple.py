@@ -13,12 +13,16 @@ from ras_flow.kg.retrievers.batch import place_width
 from ras_flow.kg.retrievers.model import FactModel, Vectors
 from ras_flow.kg.subgraph import Subgraph
 
+SCALE = 5
+"""Brings cosines, from 0 to about a half, to the size of other inputs."""
+
 
 class TripleModel(FactModel):
     """Linear – ReLU – Linear over [question; head; relation; tail].
 
     The first layer is a sum of one product for each part, computed once for each question, entity
-    and relation and added by index. It is what one product of all parts would be.
+    and relation and added by index. It is what one product of all parts would be. One input is our
+    own: how near question and relation are, which holds for relations that no training saw.
     """
 
     def __init__(
@@ -28,6 +32,7 @@ class TripleModel(FactModel):
         width = place_width(rounds)
         self.question = nn.Linear(dimension, hidden)
         self.relation = nn.Linear(dimension, hidden, bias=False)
+        self.near = nn.Linear(1, hidden, bias=False)
         self.head_place = nn.Linear(width, hidden, bias=False)
         self.tail_place = nn.Linear(width, hidden, bias=False)
         self.rounds, self.entity_text = rounds, entity_text
@@ -49,6 +54,8 @@ class TripleModel(FactModel):
         hidden = head[given["heads"]] + tail[given["tails"]]
         hidden = hidden + self.relation(given["relations"])[given["kinds"]]
         hidden = hidden + self.question(given["questions"])[given["of"]]
+        near = SCALE * given["questions"] @ given["relations"].T
+        hidden = hidden + self.near(near[given["of"], given["kinds"]].unsqueeze(1))
         logits = self.out(torch.relu(hidden)).squeeze(-1)
         if labels is None:
             return {"scores": logits}

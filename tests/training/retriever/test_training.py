@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from ras_flow.errors import ConfigurationError
 from ras_flow.kg.retrievers.batch import Item, Texts, distances, number, place, stack
 from ras_flow.kg.retrievers.opening import SHIPPED, open_retriever
-from ras_flow.kg.retrievers.triple import TripleModel
+from ras_flow.kg.retrievers.triple import SCALE, TripleModel
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.testing import HashEncoder
@@ -71,12 +71,17 @@ def test_the_factorised_layer_is_the_plain_one(
         text = torch.from_numpy(vectors[row]) if row >= 0 else model.nameless[0]
         return torch.cat([text, places])
 
+    def near(item: Item, relation: int) -> torch.Tensor:
+        cosine = vectors[item.question] @ vectors[item.graph.relations[relation]]
+        return torch.tensor([SCALE * cosine])
+
     rows = [
         torch.cat(
             [
                 torch.from_numpy(vectors[item.question]),
                 entity(item, head),
                 torch.from_numpy(vectors[item.graph.relations[relation]]),
+                near(item, relation),
                 entity(item, tail),
             ]
         )
@@ -86,7 +91,7 @@ def test_the_factorised_layer_is_the_plain_one(
     parts = [[model.head_place], [model.tail_place]]
     if named:
         parts = [[model.head_text, model.head_place], [model.tail_text, model.tail_place]]
-    layers = [model.question, *parts[0], model.relation, *parts[1]]
+    layers = [model.question, *parts[0], model.relation, model.near, *parts[1]]
     first = torch.cat([layer.weight for layer in layers], dim=1)
     hidden = torch.relu(torch.stack(rows) @ first.T + model.question.bias)
     assert torch.allclose(model.out(hidden).squeeze(-1), scores, atol=1e-5)
