@@ -235,10 +235,7 @@ def _write_forms(
     linkable: npt.NDArray[np.bool_],
     collected: Collected,
 ) -> None:
-    """Write which nodes have a name or an alias, by its normalised form.
-
-    Names of nodes are their numbers; of aliases their numbers' complements.
-    """
+    """Write which nodes have a name, and (as complements) an alias, by its normalised form."""
     place = {key: number for number, key in enumerate(ids)} if collected.aliases else {}
     aliases = [
         (place[key], name)

@@ -1,7 +1,6 @@
 """A local language model as the planner of paths (eq. 31): it writes relations that the graph has.
 
-Each relation is a line, and the end of the text stops. At each token only those are allowed by
-which a line becomes a relation at the entities that the lines before lead to.
+Each is a line; only tokens are allowed that lead to a relation where the lines before have led.
 """
 
 from __future__ import annotations

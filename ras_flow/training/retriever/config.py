@@ -42,11 +42,8 @@ class OptimizerSettings(settings.OptimizerSettings):
 class WatchSettings(Settings):
     """How training is watched; the checkpoint with the best recall on ``dev`` is kept.
 
-    Attributes:
-        every: Steps between measurements, and between checkpoints.
-        top: Facts among which the positives are looked for.
-        questions: Questions of ``dev`` at most.
-        patience: Stop after so many measurements without a lower loss; 0 for never.
+    It is measured, and kept, ``every`` so many steps, by what is among the ``top`` facts of so many
+    ``questions``; ``patience`` stops it after so many measurements without a lower loss.
     """
 
     every: Positive[int] = 100

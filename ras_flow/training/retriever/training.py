@@ -40,72 +40,60 @@ def train_retriever(
 
     Not to be called from a running event loop.
     """
+    own_gpu()
     deadline = None if seconds is None else time.monotonic() + seconds
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)
-    with own_run(output) as run:
-        return _train(config, run, output, data, deadline, encoder, log)
-
-
-def _train(
-    config: TrainingConfig,
-    run: Path,
-    output: Path,
-    data: Path,
-    deadline: float | None,
-    encoder: SentenceEncoder,
-    log: Logger,
-) -> Progress:
-    own_gpu()
     settings, watch = config.optimizer, config.watch
-    train = read_examples(config.data, data, "train")
-    dev = read_examples(config.data, data, "dev", most=watch.questions)
-    if config.model.kind in ("path", "lm"):
-        train, dev = ([one for one in some if one.record["paths"]] for some in (train, dev))
-    cards = read_cards(config.data, data)
-    log(f"{len(train)} questions for training, {len(dev)} for watching it")
-    parts = {"train": train, "dev": dev}
-    records = {part: (one.record for one in some) for part, some in parts.items()}
-    claim(run, config, records, encoder=encoder.identity)
-    task = make_task(config, run, train, dev, encoder, log)
-    order = LengthGrouped(task.sizes, examples_a_step(settings), settings.seed)
-    trainer = make_trainer(
-        run,
-        settings,
-        task.model,
-        order,
-        task.train,
-        task.dev,
-        task.collate,
-        every=watch.every,
-        deadline=deadline,
-        patience=watch.patience,
-        kind=_kind(run, dev, task, watch.top),
-        log=log,
-        load_best_model_at_end=bool(dev),
-        metric_for_best_model="eval_recall" if dev else None,
-        greater_is_better=True if dev else None,
-    )
-    finished = train_on(
-        trainer,
-        settings,
-        last_checkpoint(run),
-        patience=watch.patience,
-        log=log,
-        lower="lower data.most, which needs a new output",
-    )
-    state = trainer.state
-    if finished and trainer.is_world_process_zero():
-        trained = {
-            "labels": cards,
-            "questions": {part: len(some) for part, some in parts.items()},
-            "seed": settings.seed,
-            "steps": state.best_global_step or state.global_step,
-            f"recall@{watch.top} on dev": state.best_metric,
-            "settings": config.model_dump(mode="json"),
-        }
-        known = (task.model, config.model, encoder.identity, encoder.dimension, trained)
-        finish(run, output, lambda folder: checkpoint.save(folder, *known))
-    return Progress(finished, state.global_step, state.max_steps)
+    with own_run(output) as run:
+        train = read_examples(config.data, data, "train")
+        dev = read_examples(config.data, data, "dev", most=watch.questions)
+        if config.model.kind in ("path", "lm"):
+            train, dev = ([one for one in some if one.record["paths"]] for some in (train, dev))
+        cards = read_cards(config.data, data)
+        log(f"{len(train)} questions for training, {len(dev)} for watching it")
+        parts = {"train": train, "dev": dev}
+        records = {part: (one.record for one in some) for part, some in parts.items()}
+        claim(run, config, records, encoder=encoder.identity)
+        task = make_task(config, run, train, dev, encoder, log)
+        order = LengthGrouped(task.sizes, examples_a_step(settings), settings.seed)
+        trainer = make_trainer(
+            run,
+            settings,
+            task.model,
+            order,
+            task.train,
+            task.dev,
+            task.collate,
+            every=watch.every,
+            deadline=deadline,
+            patience=watch.patience,
+            kind=_kind(run, dev, task, watch.top),
+            log=log,
+            load_best_model_at_end=bool(dev),
+            metric_for_best_model="eval_recall" if dev else None,
+            greater_is_better=True if dev else None,
+        )
+        finished = train_on(
+            trainer,
+            settings,
+            last_checkpoint(run),
+            patience=watch.patience,
+            log=log,
+            lower="lower data.most, which needs a new output",
+        )
+        state = trainer.state
+        if finished and trainer.is_world_process_zero():
+            trained = {
+                "labels": cards,
+                "questions": {part: len(some) for part, some in parts.items()},
+                "seed": settings.seed,
+                "steps": state.best_global_step or state.global_step,
+                f"recall@{watch.top} on dev": state.best_metric,
+                "settings": config.model_dump(mode="json"),
+            }
+            known = (task.model, config.model, encoder.identity, encoder.dimension, trained)
+            finish(run, output, lambda folder: checkpoint.save(folder, *known))
+        return Progress(finished, state.global_step, state.max_steps)
 
 
 def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
