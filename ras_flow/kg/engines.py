@@ -225,7 +225,7 @@ class SparqlGraph:
         )
 
     def _edges(self, ids: Sequence[str]) -> tuple[list[tuple[Spo, str]], int]:
-        """Return nodes' edges, each with an other end to go on from, and how often more may exist."""
+        """Return edges, each with the end to go on from if any, and how often more may exist."""
         found: list[tuple[Spo, str]] = []
         most, full = self._config.edges * len(ids), 0
         for way in ("?e ?p ?o", "?o ?p ?e"):
