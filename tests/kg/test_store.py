@@ -65,10 +65,8 @@ def _as(kind: str) -> str:
     if kind == "tsv":
         return "\n".join(map("\t".join, FACTS))
     if kind == "jsonl":
-        rows = [{"triple": fact} for fact in FACTS[:2]]
-        rows += [
-            dict(zip(("subject", "predicate", "object"), fact, strict=True)) for fact in FACTS[2:]
-        ]  # type: ignore[misc]
+        rows: list[object] = [{"triple": fact} for fact in FACTS[:2]]
+        rows += [{"subject": s, "predicate": p, "object": o} for s, p, o in FACTS[2:]]
         return "\n".join(map(json.dumps, rows))
     statements = [" ".join(map(_rdf, fact)) for fact in FACTS]
     graph = f" <{_EX}graph>" if kind == "nq" else ""
