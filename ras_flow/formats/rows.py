@@ -65,6 +65,11 @@ def empty_cells(text: str) -> list[tuple[str, str]]:
     ]
 
 
+def row_cells(line: str) -> list[tuple[str, str]]:
+    """Return a row's names and values."""
+    return _cells(line) or []
+
+
 def _cells(line: str) -> list[tuple[str, str]] | None:
     """Return a row's names and values; None for other lines and long values."""
     cells: list[tuple[str, str]] = []

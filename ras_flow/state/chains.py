@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
+from typing import NamedTuple
 
 from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem
 
+A_NAME = "@"
+MISFIT = 0.4
+"""What is left of the score of an answer of another kind than the one asked for."""
 NAME = 2.0
 """What a name or number of the question counts, where another word counts 1."""
 
@@ -19,50 +23,89 @@ LINKS = 4
 _BEAM = 12
 
 
+class Measured(NamedTuple):
+    """How well facts and sentences support an answer; ``why`` says what they lack."""
+
+    score: float
+    units: Sequence[Unit] = ()
+    why: str = ""
+
+
+def weakest(found: Sequence[Measured]) -> Measured:
+    """Return what is worth the least, with all facts and sentences of all."""
+    least = min(found, key=lambda one: one.score)
+    return least._replace(units=[unit for one in found for unit in one.units])
+
+
 class Asked:
     """The words of a question that evidence has to cover, and what each of them counts."""
 
     def __init__(
-        self, words: Mapping[str, bool], evidence: Evidence, *, english: bool = True
+        self,
+        words: Mapping[str, bool],
+        evidence: Evidence,
+        *,
+        relations: Collection[str] = (),
+        english: bool = True,
+        tells: str = "",
     ) -> None:
-        self._names = {word: NAME * evidence.rarity(word) for word, name in words.items() if name}
         # In other languages a word that nothing has may be a mere "ist".
         least = int(not english)
-        self._others = {
-            stem(word): evidence.rarity(word, at_least=least)
-            for word, name in words.items()
-            if not name
+        forms = {word: word if named else stem(word) for word, named in words.items()}
+        weights = {form: evidence.rarity(form, at_least=least) for form in forms.values()}
+        self._names = {
+            forms[word]: NAME * weights[forms[word]]
+            for word, named in words.items()
+            if named or word in relations
         }
-        self._spelled = {stem(word): word for word in words}
+        self._words = weights | self._names
+        self._tells = tells
+        self._spelled = {form: word for word, form in forms.items()}
 
     def covered(self, units: Iterable[Unit]) -> float:
         """Return the share of the words that units cover; less where names are missing."""
         return self._covered(_words(units))
 
     def score(self, chain: Sequence[Unit]) -> float:
-        """Return what a chain covers, less something for each link."""
-        return self.covered(chain) * LINK ** (len(chain) - 1) if chain else 0.0
+        """Return what a chain covers, less something for each link, and where it tells nothing."""
+        if not chain:
+            return 0.0
+        share = self.covered(chain) * LINK ** (len(chain) - 1)
+        return share if any(map(self._told, chain)) else share * MISFIT
 
-    def rank(self, chain: Sequence[Unit]) -> tuple[float, bool, int, float]:
+    def _told(self, unit: Unit) -> bool:
+        """Tell whether a unit has what is asked of each side: a number, or a name by a relation."""
+        if self._tells == A_NAME:
+            related = {word for word in self._names if word.startswith("~")}
+            return bool(unit.names - unit.about) and (not related or not related.isdisjoint(unit.said))
+        return self._tells in ("", *unit.said)
+
+    def rank(self, chain: Sequence[Unit]) -> tuple[float, int, float]:
         """Return by what a chain is preferred: its score; facts; what these say themselves."""
         said = frozenset[str]().union(*(unit.said for unit in chain))
         facts = sum(bool(unit.triple) for unit in chain)
-        number = NUMBER in said or NUMBER not in self._names
-        return round(self.score(chain), 6), number, facts, self._covered(said)
+        return round(self.score(chain), 6), facts, self._covered(said)
 
-    def named(self, units: Iterable[Unit]) -> frozenset[str]:
-        """Return the names that units cover."""
-        return _words(units) & self._names.keys()
+    def named(self, units: Iterable[Unit], relations: bool) -> frozenset[str]:
+        """Return the names that units cover; all words of a question without one."""
+        names = {word for word in self._names if word[0] != "~"}
+        kept = self._names if relations else names or self._words.keys() - self._names.keys()
+        return _words(units) & {*kept}
+
+    def passes(self, answer: Collection[str], chain: Sequence[Unit]) -> bool:
+        """Tell whether a chain goes on to an answer, though all that is asked is said before."""
+        rest = chain[1:]
+        own = chain[0].said & self._words.keys() if rest else ()
+        return bool(rest) and _words(rest).issuperset(own) and _words(rest).isdisjoint(answer)
 
     def missed(self, units: Iterable[Unit]) -> list[str]:
         """Return the words that units do not cover, names first."""
         words = _words(units)
-        lacking = [word for word in (*self._names, *self._others) if word not in words]
-        return [self._spelled.get(word, word) for word in lacking]
+        lacking = [word for word in {**self._names, **self._words} if word not in words]
+        return [self._spelled[word] for word in lacking]
 
     def _covered(self, words: Collection[str]) -> float:
-        names = _share(self._names, words)
-        return _share({**self._names, **self._others}, words) * (1 + names) / 2
+        return _share(self._words, words) * (1 + _share(self._names, words)) / 2
 
 
 class Chains:
@@ -86,17 +129,18 @@ class Chains:
             top = max([top, *beam], key=wanted.rank)
         return top
 
-    def pruned(self, chain: Sequence[Unit], wanted: Asked) -> Sequence[Unit]:
-        """Leave out what neither links others nor covers a name of the question alone."""
+    def pruned(self, chain: Sequence[Unit], wanted: Asked, relations: bool = False) -> Sequence[Unit]:
+        """Leave out what neither links others nor covers a name alone, if relations are none."""
         for unit in chain[1:]:
             rest = [other for other in chain if other is not unit]
-            if wanted.named(rest) == wanted.named(chain) and self._linked(rest):
+            if wanted.named(rest, relations) == wanted.named(chain, relations) and self._linked(rest):
                 chain = rest
         return chain
 
     def _near(self, chain: Sequence[Unit]) -> dict[Unit, None]:
         near = (unit for name in sorted(self._links(chain)) for unit in self._evidence.at(name))
-        return dict.fromkeys(unit for unit in near if unit not in chain)
+        rows = {one.row for one in chain if one.row}
+        return dict.fromkeys(unit for unit in near if unit not in chain and unit.row not in rows)
 
     def _linked(self, chain: Sequence[Unit]) -> bool:
         return all(chain[at].names & self._links(chain[:at]) for at in range(1, len(chain)))

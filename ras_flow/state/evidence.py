@@ -10,7 +10,7 @@ from math import log
 import regex
 
 from ras_flow.formats.normalize import name_words, normalize_name
-from ras_flow.formats.rows import empty_cells
+from ras_flow.formats.rows import empty_cells, row_cells
 from ras_flow.formats.sentences import Span, sentence_spans
 from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, is_proper, words_in
@@ -126,10 +126,45 @@ def find_evidence(
     return {id: spans for id, spans in found.items() if spans}
 
 
+_ROOTS = {
+    form: root
+    for root, *forms in map(
+        str.split,
+        (
+            "born birth birthplace birthday birthdate",
+            "die died death dead",
+            "build built",
+            "write wrote written writer author",
+            "make made maker",
+            "teach taught",
+            "study studied studies student",
+            "lead led leader",
+            "win won winner",
+            "fly flew flown flight",
+            "sing sang sung song singer",
+            "take took taken",
+            "hold held",
+            "speak spoke spoken speech",
+            "give gave given",
+            "begin began begun",
+            "sell sold",
+            "buy bought",
+            "spouse wife husband married marry marriage",
+            "child children son daughter",
+            "nation nationality citizenship citizen",
+            "compose composer composed composition",
+        ),
+    )
+    for form in forms
+}
+"""English words of one root of which the first letters differ."""
+
 NUMBER = "#"
 """Stands for any number among the words of a unit."""
 
 _CAPITALS = regex.compile(r"\b\p{Lu}\w+(?: (?:(?:of|the|de|von) )*\p{Lu}\w+)*")
+_ITEM = regex.compile(r"\s*(?:[-*•]|\d+[.)])\s")
+ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", '."', ".)")
 _COMMON = 3
 """Sentences that a name is in at most, where it may link two of which neither is about it."""
 
@@ -149,6 +184,7 @@ class Unit:
         words: The same; of a fact also those of the sentence that states it, and its title's.
         names: The proper names in it, normalised.
         about: Those that it tells something about: the fact's subject, the passage's title.
+        row: Of a row of a table or an item of a list, its passage: none leads to another.
     """
 
     triple: str
@@ -158,11 +194,12 @@ class Unit:
     words: frozenset[str]
     names: frozenset[str]
     about: frozenset[str]
+    row: str = ""
 
 
 def stem(word: str) -> str:
     """Return what two forms of a common word share; it equals no word."""
-    return f"~{word.removesuffix('s')[:5]}"
+    return f"~{_ROOTS.get(word, word).removesuffix('s')[:5]}"
 
 
 def with_stems(words: Iterable[str]) -> frozenset[str]:
@@ -238,7 +275,8 @@ class Evidence:
         said = {word for part in parts for word in words_in(part)}
         words = set(said)
         for passage, at in self._reader.stating(triple).items():
-            words |= words_in(self._reader.sentences(passage).texts[at]) | self._titles[passage]
+            text = self._reader.sentences(passage).texts[at]
+            words |= self._titles[passage] | (set() if _is_row(text) else words_in(text))
         subject, _, object = map(normalize_name, parts)
         names = frozenset({subject, object} & entities)
         return Unit(id, "", 0, with_stems(said), with_stems(words), names, names & {subject})
@@ -250,4 +288,15 @@ class Evidence:
         for at, text in enumerate(self._reader.sentences(id).texts):
             words = with_stems(words_in(text) | self._titles[id])
             names = frozenset(self.names.within(text) | headings)
-            yield Unit("", id, at, words, words, names, frozenset(headings))
+            row = id if _is_row(text) else ""
+            cells = row_cells(text) if row else []
+            for cell in cells[1:]:
+                said = with_stems(words_in(" ".join((*cells[0], *cell))) | self._titles[id])
+                values = words_in(" ".join(value for _, value in cells))
+                yield Unit("", id, at, said, said | with_stems(values), names, frozenset(headings), row)
+            if len(cells) < 2:
+                yield Unit("", id, at, words, words, names, frozenset(headings), row)
+
+
+def _is_row(text: str) -> bool:
+    return bool(_ITEM.match(text)) or not text.endswith(ENDS)

@@ -19,9 +19,11 @@ import regex
 from ras_flow.formats.answer import UNKNOWN_ANSWER, says_unknown
 from ras_flow.formats.sentences import sentence_spans
 from ras_flow.formats.text import has_word
-from ras_flow.state.chains import Asked, Chains
-from ras_flow.state.evidence import NUMBER, Evidence, Reader, Unit, stem, with_stems
-from ras_flow.state.names import content_words, is_english, longest, words_in
+from ras_flow.state.asking import Question
+from ras_flow.state.chains import MISFIT, Asked, Chains, Measured, weakest
+from ras_flow.state.comparing import compare
+from ras_flow.state.evidence import Evidence, Reader, Unit, stem, with_stems
+from ras_flow.state.names import content_words, longest
 from ras_flow.state.schema import Citation, Passage, Triple
 
 SUPPORTED = 0.45
@@ -37,6 +39,10 @@ MAX_CITATIONS = 8
 
 NOT_FOUND = "The model found no answer in the documents."
 """Why an answer is not supported that says so itself."""
+
+_BESIDE = 0.6
+_BEYOND = 0.3
+"""What is left where what states the answer adds nothing: some asked words are open, or none."""
 
 _SHORT = 3
 """Words of an answer all of which must be stated, though none is a name or a number."""
@@ -57,22 +63,6 @@ _YES_OR_NO = (
 ).replace(" ", "|")
 _IS_VERDICT = re.compile(
     rf"[\W_]*(?:(?:{_YES_OR_NO})(?:[,.;:!،，。、；：！]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))",
-    re.IGNORECASE,
-)
-_CHOICE = re.compile(
-    r"\b(?:or|between|both|oder|ou|или|o|eller|veya)\b|which of|或|还是|または|또는", re.IGNORECASE
-)
-_COMPARES = re.compile(
-    r"\b(?:first|last|earli\w+|later|latest|sooner|more|less|fewer|most|least|\w+er than|"
-    r"(?:old|young|long|short|tall|large|big|small|high|low|great|deep|heavi|fast|slow)(?:er|est))\b",
-    re.IGNORECASE,
-)
-_ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much)\b|\b(?:which|what) (?:year|date|percentage)\b|\bnumber\b", re.IGNORECASE
-)
-_NUMBER_WORD = re.compile(
-    r"\b(?:no|none|zero|once|twice|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|\w+teen|\w+ty|hundred|thousand|million|billion)\b|\d|[^\x00-\x7f]",
     re.IGNORECASE,
 )
 
@@ -105,7 +95,7 @@ def judge(
     if problem := _problem(answer, triples, passages):
         return Verdict([], False, problem, 0.0)
     evidence = Evidence(triples, passages)
-    return _verdict(_measure(answer, question, evidence), evidence, SUPPORTED)
+    return _verdict(_measure(answer, Question(question), evidence), evidence, SUPPORTED)
 
 
 def admit(answer: str, verdict: Verdict, *, told_to: bool) -> tuple[str, Verdict]:
@@ -145,7 +135,9 @@ def verify(
         }
         evidence = Evidence(own, {**stated_in, **texts})
         units = [unit for unit in evidence.units if unit.triple or unit.passage in texts]
-        verdict = _verdict(_measure_own(answer, question, units, evidence), evidence, VERIFIED)
+        verdict = _verdict(
+            _measure_own(answer, Question(question), units, evidence), evidence, VERIFIED
+        )
         if verdict.supported:
             return verdict
     return judge(answer, question, triples, passages)
@@ -162,14 +154,6 @@ def led_by(
     led = [reader.cite(id, triples[id]) for id in facts if id in triples]
     others = [one for one in verdict.citations if one["triple"] not in facts]
     return verdict._replace(citations=[*led, *others][:MAX_CITATIONS])
-
-
-class _Measured(NamedTuple):
-    """How well facts and sentences support an answer; ``why`` says what they lack."""
-
-    score: float
-    units: Sequence[Unit] = ()
-    why: str = ""
 
 
 class _Part(NamedTuple):
@@ -193,36 +177,38 @@ class _Part(NamedTuple):
         return (len(self.must) + held) * 2 >= len(self.must) + len(self.others) > 0
 
 
-def _measure(answer: str, question: str, evidence: Evidence) -> _Measured:
+def _measure(answer: str, question: Question, evidence: Evidence) -> Measured:
     """Measure how well all that was found supports an answer."""
-    asked, answered = content_words(question), content_words(answer)
-    named = longest(evidence.names.within(question))
-    for word in {word for name in named for word in name.split()} & asked.keys():
-        asked[word] = True
+    asked, answered = question.words, content_words(answer)
     echoes = answered.keys() <= asked.keys()
-    if _IS_VERDICT.match(answer) or (echoes and _CHOICE.search(question)):
-        return _compare(asked, named, question, evidence)
+    if _IS_VERDICT.match(answer) or (echoes and question.chooses):
+        return compare(question, answer, evidence)
     if echoes:
-        return _Measured(0.0, why="The answer only repeats the question.")
+        return Measured(0.0, why="The answer only repeats the question.")
     rest = {word: asked[word] for word in asked.keys() - answered.keys()}
-    wanted = Asked(rest, evidence, english=is_english(question))
+    wanted = Asked(rest, evidence, relations=question.relations, english=question.english)
+    named = longest(evidence.names.within(question.text))
     chains = Chains(evidence, named - evidence.names.within(answer))
     found = []
     for part in _parts(answer, asked, evidence.units):
         stating = part.stating(evidence.units)
         if empty := _empty_cell(asked, stating, evidence):
-            return _Measured(0.0, why=empty)
-        chain = chains.best(stating, wanted)
+            return Measured(0.0, why=empty)
+        chain = chains.pruned(chains.best(stating, wanted), wanted)
+        score = wanted.score(chain)
         said = shorten(part.text, _SHOWN, placeholder="…")
         missed = ", ".join(wanted.missed(chain)[:3])
         why = f'What states "{said}" does not speak of: {missed}.'
         if not chain:
             why = f'No fact or sentence that was found states "{said}".'
-        needed = chains.pruned(chain, wanted)[::-1]
-        found.append(_Measured(wanted.score(chain), needed, why))
-    measured = _weakest(found)
-    if _ASKS_NUMBER.search(question) and not _NUMBER_WORD.search(answer):
-        return _Measured(measured.score / 2, measured.units, "The question asks for a number.")
+        elif wanted.passes(part.names, chain):
+            if score >= SUPPORTED:
+                why = f'"{said}" only stands beside what is asked for.'
+            score *= _BESIDE if wanted.missed(chain[1:]) else _BEYOND
+        found.append(Measured(score, chain[::-1], why))
+    measured = weakest(found)
+    if misfit := question.misfit(answer):
+        return measured._replace(score=measured.score * MISFIT, why=misfit)
     return measured
 
 
@@ -237,46 +223,20 @@ def _empty_cell(asked: Collection[str], stating: Iterable[Unit], evidence: Evide
     return ""
 
 
-def _compare(
-    asked: Mapping[str, bool], named: Collection[str], question: str, evidence: Evidence
-) -> _Measured:
-    """Measure how much was found of each of the things that a question compares."""
-    of_sides = {word for name in named for word in name.split()}
-    compared = words_in(" ".join(_COMPARES.findall(question)))
-    common = {word: name for word, name in asked.items() if word not in of_sides | compared}
-    if len(named) > 1 and compared:
-        common[NUMBER] = True
-    chains = Chains(evidence, named)
-    found = []
-    for side in sorted(named) or [""]:
-        words = {**common, **dict.fromkeys(side.split(), True)}
-        wanted = Asked(words, evidence, english=is_english(question))
-        chain = chains.best(evidence.at(side) if side else evidence.units, wanted)
-        why = f"Too little was found of what is compared: {side}." if side else ""
-        found.append(_Measured(wanted.score(chain), chain, why))
-    return _weakest(found)
-
-
-def _weakest(found: Sequence[_Measured]) -> _Measured:
-    """Return what is worth the least, with all facts and sentences of all."""
-    weakest = min(found, key=lambda one: one.score)
-    return weakest._replace(units=[unit for one in found for unit in one.units])
-
-
 def _measure_own(
-    answer: str, question: str, units: Sequence[Unit], evidence: Evidence
-) -> _Measured:
+    answer: str, question: Question, units: Sequence[Unit], evidence: Evidence
+) -> Measured:
     """Measure how much of an answer, and of what was asked, a model's own citations state.
 
     A verdict or one of the things compared states nothing by itself: the question's words count.
     """
-    asked, answered = content_words(question), content_words(answer)
+    asked, answered = question.words, content_words(answer)
     told = {word: answered[word] for word in answered.keys() - asked.keys()}
     if _IS_VERDICT.match(answer) or not told:
         told = {word: asked[word] for word in asked.keys() - answered.keys()} or asked
     speaks = any(word in unit.said for unit in units for word in asked)
     if not told or not speaks:
-        return _Measured(0.0)
+        return Measured(0.0)
     chosen: list[Unit] = []
     left = {word for word in told if any(_says(unit, word) for unit in units)}
     score = len(left) / len(told)
@@ -284,12 +244,12 @@ def _measure_own(
         best = max(units, key=lambda unit: (sum(_says(unit, word) for word in left), unit.triple))
         chosen.append(best)
         left = {word for word in left if not _says(best, word)}
-    wanted = Asked(asked, evidence, english=is_english(question))
+    wanted = Asked(asked, evidence, relations=question.relations, english=question.english)
     while more := max(units, key=lambda unit: wanted.covered([*chosen, unit]), default=None):
         if wanted.covered([*chosen, more]) <= wanted.covered(chosen):
             break
         chosen.append(more)
-    return _Measured(score, chosen[::-1])
+    return Measured(score, chosen[::-1])
 
 
 def _says(unit: Unit, word: str) -> bool:
@@ -350,7 +310,7 @@ def _cited(units: Sequence[Unit], evidence: Evidence) -> list[Unit]:
     ]
 
 
-def _verdict(measured: _Measured, evidence: Evidence, threshold: float) -> Verdict:
+def _verdict(measured: Measured, evidence: Evidence, threshold: float) -> Verdict:
     supported = measured.score >= threshold
     cited = _cited(measured.units, evidence)[:MAX_CITATIONS]
     why = "What is cited leads from the question to the answer."

@@ -75,7 +75,7 @@ def cited(verdict: Verdict) -> list[str]:
         ("12", "How many desks does the office in Bergen have?", ["Handbook › Offices"]),
         ("30 days", "How many days of holiday do employees have?", ["Handbook › Holidays"]),
         ("Alvar Aalto and Maire Gullichsen", "Who founded Artek?", ["Artek"]),
-        ("Aino Aalto", "Who was born first, Alvar Aalto or Aino Aalto?", ["1894", "1898"]),
+        ("Aino Aalto", "Who was born first, Alvar Aalto or Aino Aalto?", ["1898", "1894"]),
         ("yes", "Was Alvar Aalto an architect?", ["architect"]),
         (
             "Artek's founder Alvar Aalto was born in Kuortane. He was an architect.",
