@@ -11,7 +11,9 @@ _MARKER = re.compile(r"^\s*(?:- )?")
 _LONGEST_NAME = 6
 _LONGEST_VALUE = 12
 """Words; of longer texts a model makes more than one fact."""
-_EMPTY = "-"
+EMPTY = "-"
+"""Stands in a cell that a table leaves empty."""
+
 _FENCE = "```"
 
 
@@ -47,27 +49,17 @@ def read_rows(text: str, topic: str) -> tuple[list[Spo], str]:
         _drop_lead(rest)
         (_, subject), *others = cells
         facts += [
-            (subject, name, value) for name, value in others if _EMPTY not in (subject, value)
+            (subject, name, value) for name, value in others if EMPTY not in (subject, value)
         ]
     end_pairs()
-    facts = [fact for fact in facts if fact[2] != _EMPTY]
+    facts = [fact for fact in facts if fact[2] != EMPTY]
     return facts, "\n".join(rest).strip("\n")
 
 
-def empty_cells(text: str) -> list[tuple[str, str]]:
-    """Return the rows' cells that a table leaves empty: the row's subject, the column's name."""
-    rows = [cells for line in text.split("\n") if len(cells := _cells(line) or []) > 1]
-    return [
-        (subject, name)
-        for (_, subject), *others in rows
-        for name, value in others
-        if value == _EMPTY
-    ]
-
-
 def row_cells(line: str) -> list[tuple[str, str]]:
-    """Return a row's names and values."""
-    return _cells(line) or []
+    """Return the names and values of a table's row; nothing for other lines."""
+    cells = _cells(line) or []
+    return cells if len(cells) > 1 else []
 
 
 def _cells(line: str) -> list[tuple[str, str]] | None:

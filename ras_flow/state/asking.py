@@ -12,8 +12,11 @@ _RELATION = re.compile(
     r"(?:where|when|(?:which|what) \w+) (?:did|was|were)\b.* (\w+)\W*$",
     re.IGNORECASE,
 )
-_VAGUE = frozenset("date day year place name kind type part one some all member number located held called known".split())
-"""Words before an "of" that facts seldom repeat: "died on 3 May" tells a date of death."""
+_VAGUE = frozenset(
+    "date day year place name kind type part one some all member number located held called "
+    "known".split()
+)
+"""What facts seldom repeat: "died on 3 May" tells a date of death."""
 
 _LESS = (
     r"first|before|earli\w+|sooner|less|least|few(?:er|est)|"
@@ -27,6 +30,14 @@ _COMPARES = re.compile(rf"\b(?:({_LESS})|{_MORE})\b", re.IGNORECASE)
 _IN_TIME = re.compile(r"first|last|before|after|earl|late|soon|old|young|new", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\b(?:or|between|both|oder|ou|или|o|eller|veya)\b|which of|或|还是|または|또는", re.IGNORECASE
+)
+_YES_OR_NO = (
+    "yes no true false ja nein nee oui non sí sì sim não tak nie да нет evet hayır نعم لا "
+    "是 是的 不是 否 对 不对 はい いいえ 예 네 아니요"
+).replace(" ", "|")
+_IS_VERDICT = re.compile(
+    rf"[\W_]*(?:(?:{_YES_OR_NO})(?:[,.;:!،，。、；：！]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))",
+    re.IGNORECASE,
 )
 _AMOUNT = re.compile(
     r"\bhow (?:many|much|long|old|tall|high|deep|far|large|big|heavy|fast|wide)\b|"
@@ -46,7 +57,7 @@ class Question:
 
     Attributes:
         text: The question.
-        words: The content words, and whether each belongs to a name or a number.
+        words: Its content words, and whether each belongs to a name or a number.
         relations: Those that say how things belong together: "mother" in "the mother of Ida".
         english: Whether it is in the language whose function words are known.
         same: Whether it asks if things are the same.
@@ -61,15 +72,21 @@ class Question:
         self.text = text
         self.words = content_words(_AMOUNT.sub("", text))
         self.english = is_english(text)
-        related = {word for pair in _RELATION.findall(text) for word in name_words(" ".join(pair))}
+        related = {
+            word for found in _RELATION.findall(text) for word in name_words(" ".join(found))
+        }
         self.relations = related - _VAGUE
         self.same = "same" in name_words(text)
         self.chooses = bool(_CHOICE.search(text))
-        found = list(_COMPARES.finditer(text))
-        self.compares = {word for one in found for word in name_words(one[0])}
-        self.less = bool(found and found[0][1])
-        self.in_time = bool(found and _IN_TIME.match(found[0][0]))
+        compares = list(_COMPARES.finditer(text))
+        self.compares = {word for found in compares for word in name_words(found[0])}
+        self.less = bool(compares and compares[0][1])
+        self.in_time = bool(compares and _IN_TIME.match(compares[0][0]))
         self.counts = bool(_AMOUNT.search(text)) or "number" in self.words
+
+    def is_verdict(self, answer: str) -> bool:
+        """Tell whether an answer is a yes, a no, or the letter of an option."""
+        return bool(_IS_VERDICT.match(answer))
 
     def misfit(self, answer: str) -> str:
         """Say why an answer is not of the kind that is asked for; empty if it may be."""

@@ -6,13 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from typing import NamedTuple
 
-from ras_flow.state.evidence import NUMBER, Evidence, Unit, stem
+from ras_flow.state.asking import Question
+from ras_flow.state.evidence import Evidence, Unit, stem
 
 A_NAME = "@"
+"""Stands for a name that a chain is to tell, as ``NUMBER`` does for a number."""
+
 MISFIT = 0.4
-"""What is left of the score of an answer of another kind than the one asked for."""
+"""What is left of the score of what is of another kind than the one asked for."""
+
 NAME = 2.0
-"""What a name or number of the question counts, where another word counts 1."""
+"""What a name, number or relation of the question counts, where another word counts 1."""
 
 LINK = 0.95
 """What is left of a score for each further fact or sentence of a chain."""
@@ -38,26 +42,22 @@ def weakest(found: Sequence[Measured]) -> Measured:
 
 
 class Asked:
-    """The words of a question that evidence has to cover, and what each of them counts."""
+    """The words of a question that evidence has to cover, and what each of them counts.
+
+    ``tells`` names what a chain is to tell beside: a number, or a name by one of the relations.
+    """
 
     def __init__(
-        self,
-        words: Mapping[str, bool],
-        evidence: Evidence,
-        *,
-        relations: Collection[str] = (),
-        english: bool = True,
-        tells: str = "",
+        self, words: Mapping[str, bool], question: Question, evidence: Evidence, tells: str = ""
     ) -> None:
         # In other languages a word that nothing has may be a mere "ist".
-        least = int(not english)
+        least = int(not question.english)
         forms = {word: word if named else stem(word) for word, named in words.items()}
         weights = {form: evidence.rarity(form, at_least=least) for form in forms.values()}
-        self._names = {
-            forms[word]: NAME * weights[forms[word]]
-            for word, named in words.items()
-            if named or word in relations
-        }
+        related = {form for word, form in forms.items() if word in question.relations}
+        self._real = {form for word, form in forms.items() if words[word]}
+        self._relations = related - self._real
+        self._names = {form: NAME * weights[form] for form in self._real | related}
         self._words = weights | self._names
         self._tells = tells
         self._spelled = {form: word for word, form in forms.items()}
@@ -70,15 +70,8 @@ class Asked:
         """Return what a chain covers, less something for each link, and where it tells nothing."""
         if not chain:
             return 0.0
-        share = self.covered(chain) * LINK ** (len(chain) - 1)
-        return share if any(map(self._told, chain)) else share * MISFIT
-
-    def _told(self, unit: Unit) -> bool:
-        """Tell whether a unit has what is asked of each side: a number, or a name by a relation."""
-        if self._tells == A_NAME:
-            related = {word for word in self._names if word.startswith("~")}
-            return bool(unit.names - unit.about) and (not related or not related.isdisjoint(unit.said))
-        return self._tells in ("", *unit.said)
+        score = self.covered(chain) * LINK ** (len(chain) - 1)
+        return score if any(map(self._told, chain)) else score * MISFIT
 
     def rank(self, chain: Sequence[Unit]) -> tuple[float, int, float]:
         """Return by what a chain is preferred: its score; facts; what these say themselves."""
@@ -86,23 +79,28 @@ class Asked:
         facts = sum(bool(unit.triple) for unit in chain)
         return round(self.score(chain), 6), facts, self._covered(said)
 
-    def named(self, units: Iterable[Unit], relations: bool) -> frozenset[str]:
-        """Return the names that units cover; all words of a question without one."""
-        names = {word for word in self._names if word[0] != "~"}
-        kept = self._names if relations else names or self._words.keys() - self._names.keys()
-        return _words(units) & {*kept}
+    def needed(self, units: Iterable[Unit], *, relations: bool) -> frozenset[str]:
+        """Return the names that units cover, with or without relations; any words for none."""
+        kept = self._names.keys() if relations else self._real
+        return _words(units) & (kept or self._words.keys())
 
-    def passes(self, answer: Collection[str], chain: Sequence[Unit]) -> bool:
-        """Tell whether a chain goes on to an answer, though all that is asked is said before."""
-        rest = chain[1:]
-        own = chain[0].said & self._words.keys() if rest else ()
-        return bool(rest) and _words(rest).issuperset(own) and _words(rest).isdisjoint(answer)
+    def goes_beyond(self, chain: Sequence[Unit], answer: Collection[str]) -> bool:
+        """Tell whether a chain goes on to an answer after it said all that it says of the asked."""
+        before = _words(chain[1:])
+        added = (chain[0].said & self._words.keys()) - before
+        return len(chain) > 1 and not added and before.isdisjoint(answer)
 
     def missed(self, units: Iterable[Unit]) -> list[str]:
         """Return the words that units do not cover, names first."""
         words = _words(units)
         lacking = [word for word in {**self._names, **self._words} if word not in words]
         return [self._spelled[word] for word in lacking]
+
+    def _told(self, unit: Unit) -> bool:
+        if self._tells == A_NAME:
+            related = not self._relations or not unit.said.isdisjoint(self._relations)
+            return related and bool(unit.names - unit.about)
+        return not self._tells or self._tells in unit.said
 
     def _covered(self, words: Collection[str]) -> float:
         return _share(self._words, words) * (1 + _share(self._names, words)) / 2
@@ -129,11 +127,20 @@ class Chains:
             top = max([top, *beam], key=wanted.rank)
         return top
 
-    def pruned(self, chain: Sequence[Unit], wanted: Asked, relations: bool = False) -> Sequence[Unit]:
-        """Leave out what neither links others nor covers a name alone, if relations are none."""
+    def pruned(
+        self, chain: Sequence[Unit], wanted: Asked, *, relations: bool = False
+    ) -> Sequence[Unit]:
+        """Leave out what neither links others nor is needed for a name.
+
+        What is beside the path says nothing of its ``relations``: that a director married does not
+        lead to where his wife was born.
+        """
         for unit in chain[1:]:
             rest = [other for other in chain if other is not unit]
-            if wanted.named(rest, relations) == wanted.named(chain, relations) and self._linked(rest):
+            lost = wanted.needed(chain, relations=relations) - wanted.needed(
+                rest, relations=relations
+            )
+            if not lost and self._linked(rest):
                 chain = rest
         return chain
 

@@ -10,7 +10,7 @@ from math import log
 import regex
 
 from ras_flow.formats.normalize import name_words, normalize_name
-from ras_flow.formats.rows import empty_cells, row_cells
+from ras_flow.formats.rows import EMPTY, row_cells
 from ras_flow.formats.sentences import Span, sentence_spans
 from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, is_proper, words_in
@@ -127,37 +127,19 @@ def find_evidence(
 
 
 _ROOTS = {
-    form: root
-    for root, *forms in map(
-        str.split,
-        (
-            "born birth birthplace birthday birthdate",
-            "die died death dead",
-            "build built",
-            "write wrote written writer author",
-            "make made maker",
-            "teach taught",
-            "study studied studies student",
-            "lead led leader",
-            "win won winner",
-            "fly flew flown flight",
-            "sing sang sung song singer",
-            "take took taken",
-            "hold held",
-            "speak spoke spoken speech",
-            "give gave given",
-            "begin began begun",
-            "sell sold",
-            "buy bought",
-            "spouse wife husband married marry marriage",
-            "child children son daughter",
-            "nation nationality citizenship citizen",
-            "compose composer composed composition",
-        ),
-    )
-    for form in forms
+    form: forms.split()[0]
+    for forms in (
+        "born birth birthplace birthday birthdate, die died death dead, build built, "
+        "write wrote written writer author, make made maker, teach taught, lead led leader, "
+        "study studied studies student, win won winner, fly flew flown flight, "
+        "sing sang sung song singer, take took taken, hold held, speak spoke spoken speech, "
+        "give gave given, begin began begun, sell sold, buy bought, "
+        "spouse wife husband married marry marriage, child children son daughter, "
+        "nation nationality citizenship citizen, compose composer composed composition"
+    ).split(", ")
+    for form in forms.split()
 }
-"""English words of one root of which the first letters differ."""
+"""English words of one root or relation that do not begin alike."""
 
 NUMBER = "#"
 """Stands for any number among the words of a unit."""
@@ -230,9 +212,7 @@ class Evidence:
             found = (_CAPITALS.findall(one["text"]) for one in passages.values())
             names |= {normalize_name(name) for each in found for name in each}
         self.names = Names(names)
-        self.empty = [
-            (id, *cell) for id, one in passages.items() for cell in empty_cells(one["text"])
-        ]
+        self.empty: list[tuple[str, str, str]] = []
         self.units = [self._fact(id, entities) for id in triples]
         for id, passage in passages.items():
             self.units += self._sentences(id, passage)
@@ -285,17 +265,18 @@ class Evidence:
         headings = {
             normalize_name(part) for part in passage["title"].split(HEADING) if is_proper(part)
         }
+        titles = self._titles[id]
         for at, text in enumerate(self._reader.sentences(id).texts):
-            words = with_stems(words_in(text) | self._titles[id])
             names = frozenset(self.names.within(text) | headings)
             row = id if _is_row(text) else ""
             cells = row_cells(text) if row else []
-            for cell in cells[1:]:
-                said = with_stems(words_in(" ".join((*cells[0], *cell))) | self._titles[id])
-                values = words_in(" ".join(value for _, value in cells))
-                yield Unit("", id, at, said, said | with_stems(values), names, frozenset(headings), row)
-            if len(cells) < 2:
-                yield Unit("", id, at, words, words, names, frozenset(headings), row)
+            read = " ".join(value for _, value in cells) if cells else text
+            words = with_stems(words_in(read) | titles)
+            self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
+            for cell in cells[1:] or [()]:  # The first names the row.
+                own = words_in(" ".join((*cells[0], *cell))) if cell else words
+                said = with_stems(own | titles)
+                yield Unit("", id, at, said, said | words, names, frozenset(headings), row)
 
 
 def _is_row(text: str) -> bool:

@@ -80,7 +80,7 @@ def cited(verdict: Verdict) -> list[str]:
         (
             "Artek's founder Alvar Aalto was born in Kuortane. He was an architect.",
             "Who founded Artek?",
-            ["Kuortane"],
+            ["Alvar Aalto", "Kuortane"],
         ),
     ],
 )
