@@ -23,7 +23,7 @@ from ras_flow.state.kg import spo_of
 from ras_flow.state.support import judge as judge_support
 from ras_flow.t2rag.settings import T2Context
 
-JUDGING = 10
+JUDGING = 11
 """Raised with each change to what an answer or its steps are worth: older rows are judged again."""
 
 

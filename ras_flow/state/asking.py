@@ -36,7 +36,7 @@ _YES_OR_NO = (
     "是 是的 不是 否 对 不对 はい いいえ 예 네 아니요"
 ).replace(" ", "|")
 _IS_VERDICT = re.compile(
-    rf"[\W_]*(?:(?:{_YES_OR_NO})(?:[,.;:!،，。、；：！]|[\W_]*$)|[a-z](?:[):]\s|[\W_]*$))",
+    rf"[\W_]*(?:(?:{_YES_OR_NO})(?:[,.;:!،，。、；：！]|[\W_]*$)|([a-z])(?:[):]\s|[\W_]*$))",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
@@ -86,7 +86,8 @@ class Question:
 
     def is_verdict(self, answer: str) -> bool:
         """Tell whether an answer is a yes, a no, or the letter of an option."""
-        return bool(_IS_VERDICT.match(answer))
+        found = _IS_VERDICT.match(answer)
+        return bool(found) and (not found[1] or f"\n{found[1].upper()}. " in self.text)
 
     def misfit(self, answer: str) -> str:
         """Say why an answer is not of the kind that is asked for; empty if it may be."""

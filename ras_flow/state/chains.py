@@ -136,11 +136,11 @@ class Chains:
         lead to where his wife was born.
         """
         for unit in chain[1:]:
-            rest = [other for other in chain if other is not unit]
+            rest = self._reached([other for other in chain if other is not unit])
             lost = wanted.needed(chain, relations=relations) - wanted.needed(
                 rest, relations=relations
             )
-            if not lost and self._linked(rest):
+            if not lost and len(rest) == len(chain) - 1:
                 chain = rest
         return chain
 
@@ -149,8 +149,13 @@ class Chains:
         rows = {one.row for one in chain if one.row}
         return dict.fromkeys(unit for unit in near if unit not in chain and unit.row not in rows)
 
-    def _linked(self, chain: Sequence[Unit]) -> bool:
-        return all(chain[at].names & self._links(chain[:at]) for at in range(1, len(chain)))
+    def _reached(self, units: Sequence[Unit]) -> list[Unit]:
+        """Return those of some units that links lead to from the first of them, in that order."""
+        reached, rest = [*units[:1]], [*units[1:]]
+        while near := [unit for unit in rest if unit.names & self._links(reached)]:
+            reached.append(near[0])
+            rest.remove(near[0])
+        return reached
 
     def _links(self, units: Iterable[Unit]) -> set[str]:
         return {name for unit in units for name in unit.names & self._linking}

@@ -48,10 +48,11 @@ def measure(answer: str, question: Question, evidence: Evidence) -> Measured:
         return compare(question, answer, evidence)
     if echoes:
         return Measured(0.0, why="The answer only repeats the question.")
-    rest = {word: asked[word] for word in asked.keys() - answered.keys()}
+    named = longest(evidence.names.within(question.text))
+    spelled = {word for name in named for word in name.split()}
+    rest = {word: asked[word] or word in spelled for word in asked.keys() - answered.keys()}
     wanted = Asked(rest, question, evidence)
-    named = longest(evidence.names.within(question.text)) - evidence.names.within(answer)
-    chains = Chains(evidence, named)
+    chains = Chains(evidence, named - evidence.names.within(answer))
     stems = with_stems(asked)
     parts = _parts(answer, asked, evidence.units)
     measured = weakest([_measure_part(part, stems, wanted, chains, evidence) for part in parts])
