@@ -48,9 +48,7 @@ def read_rows(text: str, topic: str) -> tuple[list[Spo], str]:
             continue
         _drop_lead(rest)
         (_, subject), *others = cells
-        facts += [
-            (subject, name, value) for name, value in others if EMPTY not in (subject, value)
-        ]
+        facts += [(subject, name, value) for name, value in others if EMPTY not in (subject, value)]
     end_pairs()
     facts = [fact for fact in facts if fact[2] != EMPTY]
     return facts, "\n".join(rest).strip("\n")
