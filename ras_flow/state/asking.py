@@ -87,7 +87,8 @@ class Question:
     def is_verdict(self, answer: str) -> bool:
         """Tell whether an answer is a yes, a no, or the letter of an option."""
         found = _IS_VERDICT.match(answer)
-        return bool(found) and (not found[1] or f"\n{found[1].upper()}. " in self.text)
+        letter = found[1] if found else None
+        return bool(found) and (not letter or f"\n{letter.upper()}. " in self.text)
 
     def misfit(self, answer: str) -> str:
         """Say why an answer is not of the kind that is asked for; empty if it may be."""

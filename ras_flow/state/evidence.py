@@ -273,7 +273,7 @@ class Evidence:
             read = " ".join(value for _, value in cells) if cells else text
             words = with_stems(words_in(read) | titles)
             self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
-            for cell in cells[1:] or [()]:  # The first names the row.
+            for cell in cells[1:] or [None]:  # The first names the row.
                 own = words_in(" ".join((*cells[0], *cell))) if cell else words
                 said = with_stems(own | titles)
                 yield Unit("", id, at, said, said | words, names, frozenset(headings), row)
