@@ -270,11 +270,10 @@ class Evidence:
             names = frozenset(self.names.within(text) | headings)
             row = id if _is_row(text) else ""
             cells = row_cells(text) if row else []
-            read = " ".join(value for _, value in cells) if cells else text
-            words = with_stems(words_in(read) | titles)
-            self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
-            for cell in cells[1:] or [None]:  # The first names the row.
-                own = words_in(" ".join((*cells[0], *cell))) if cell else words
+            every = words_in(" ".join(value for _, value in cells) if cells else text)
+            words = with_stems(every | titles)
+            # The first cell names the row.
+            for own in [words_in(" ".join((*cells[0], *cell))) for cell in cells[1:]] or [every]:
                 said = with_stems(own | titles)
                 yield Unit("", id, at, said, said | words, names, frozenset(headings), row)
 
