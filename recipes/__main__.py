@@ -37,7 +37,7 @@ from recipes.kg_questions import convert_kg
 from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, facts_of_corpus
-from recipes.triples.rules import effects_of_rules, table
+from recipes.triples.rules import effects_of_rules, effects_table
 
 app = typer.Typer(
     name="recipes",
@@ -256,7 +256,7 @@ def measure_rules(
         async with kept_in(keep) as cache:
             return await extract_raw(extractor, passages_of(texts, facts), cache, log)
 
-    typer.echo(table(effects_of_rules(asyncio.run(work()), texts, facts)))
+    typer.echo(effects_table(effects_of_rules(asyncio.run(work()), texts, facts)))
 
 
 def _extractor_settings(extractor: str, base_url: str | None, output: str = "text") -> Context:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +13,8 @@ from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
 from ras_flow.llms.local.described import Description
 from ras_flow.llms.local.weights import hash_text
+from ras_flow.support.markdown import table
+from ras_flow.support.nested import flat
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM
@@ -24,6 +26,9 @@ FORMAT = 1
 GNN = "gnn.safetensors"
 ADAPTER = "adapter_model.safetensors"
 ADAPTER_CONFIG = "adapter_config.json"
+
+_TOLD = ("base", "encoder", "encoder_dimension")
+"""Settings that a model card tells in rows of their own."""
 
 
 class GraphDescription(Description):
@@ -100,6 +105,7 @@ def own_tokenizer(tokenizer: Any, end: str, folder: Path) -> Any:
 def model_card(manifest: Manifest, model: GraphLLM, facts: Mapping[str, object]) -> str:
     """Write a model card in Markdown."""
     config = manifest.config
+    parts = flat(config.model_dump())
     trained = sum(one.numel() for one in model.parameters() if one.requires_grad)
     every = sum(one.numel() for one in model.parameters())
     rows = {
@@ -107,10 +113,9 @@ def model_card(manifest: Manifest, model: GraphLLM, facts: Mapping[str, object])
         "Base type and sizes": ", ".join(f"{k} {v}" for k, v in manifest.base.items()),
         "Sentence encoder": f"{config.encoder} ({config.encoder_dimension} dimensions)",
         "Trained parameters": f"{trained:,} of {every:,}",
-        **dict(_flat(config.model_dump())),
+        **{name: value for name, value in parts.items() if name not in _TOLD},
         **facts,
     }
-    table = "\n".join(f"| {_cell(name)} | {_cell(value)} |" for name, value in rows.items())
     files = "\n".join(f"- `{name}`: sha256 {sha}" for name, sha in manifest.files.items())
     return f"""\
 ---
@@ -127,25 +132,9 @@ model's weights are not in here.
 Use it as planner and answerer of [ras-flow](https://pypi.org/project/ras-flow/), under the name
 `local:` and this folder's path.
 
-| | |
-| --- | --- |
-{table}
+{table(["", ""], rows.items())}
 
 Files:
 
 {files}
 """
-
-
-def _flat(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{name}.")
-        elif prefix or name not in ("base", "encoder", "encoder_dimension"):
-            yield f"{prefix}{name}", value
-
-
-def _cell(value: object) -> str:
-    """Return a value as one cell of a table."""
-    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return " ".join(text.replace("|", r"\|").split())

@@ -14,6 +14,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.support.files import write_whole
+from ras_flow.support.nested import first_difference, flat
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.processes import examples_a_step, is_first, processes
 from ras_flow.training.settings import TrainingSettings
@@ -78,7 +79,7 @@ def claim(
         RECORDS: records,
         STEP: examples_a_step(config.optimizer),
     }
-    begun = read_settings(run)
+    begun = _settings(run)
     if begun is None:
         write_whole(run / SETTINGS, json.dumps(now, indent=2))
         return
@@ -99,8 +100,7 @@ def claim(
     )
 
 
-def read_settings(run: Path) -> dict[str, Any] | None:
-    """Return what :func:`claim` noted; None if it noted nothing."""
+def _settings(run: Path) -> dict[str, Any] | None:
     file = run / SETTINGS
     if not file.is_file():
         return None
@@ -113,24 +113,6 @@ def read_settings(run: Path) -> dict[str, Any] | None:
             f"{file} is damaged. Copy it again; or remove {run} with its checkpoints, and train "
             "anew."
         )
-    return found
-
-
-def first_difference(
-    one: Mapping[str, Any], other: Mapping[str, Any], *, but: Iterable[str] = ()
-) -> str | None:
-    """Return the dotted name of the first value that differs."""
-    left, right, skipped = flat(one), flat(other), set(but)
-    names = sorted((left.keys() | right.keys()) - skipped)
-    return next((name for name in names if left.get(name) != right.get(name)), None)
-
-
-def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested values by dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        inner = flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {}
-        found |= inner or {f"{prefix}{name}": value}
     return found
 
 

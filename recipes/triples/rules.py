@@ -15,6 +15,7 @@ from ras_flow.formats.quality import RULES, Rule
 from ras_flow.formats.triples import Spo
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage
+from ras_flow.support.markdown import table
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import passage_of, refined
 from ras_flow.training.triples.scores import Match, match_triples, summed
@@ -59,19 +60,18 @@ def effects_of_rules(
     return [_effect(name, chosen, made, examples, facts) for name, chosen in choices.items()]
 
 
-def table(effects: Sequence[Effect]) -> str:
+def effects_table(effects: Sequence[Effect]) -> str:
     """Write figures as a table of Markdown."""
-    head = (
-        "| rules | triples | left out | changed | P | R | F1 | facts found | pronoun subjects |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-    )
-    lines = [
-        f"| {one.rules} | {one.triples} | {one.left_out} | {one.changed} "
-        f"| {' | '.join(f'{value:.4f}' for value in one.match.measures)} "
-        f"| {one.found} of {one.facts} | {one.pronouns} |"
+    head = "rules,triples,left out,changed,P,R,F1,facts found,pronoun subjects".split(",")
+    rows = [
+        [
+            *(one.rules, one.triples, one.left_out, one.changed),
+            *(f"{value:.4f}" for value in one.match.measures),
+            *(f"{one.found} of {one.facts}", one.pronouns),
+        ]
         for one in effects
     ]
-    return "\n".join([head, *lines])
+    return table(head, rows)
 
 
 def _effect(

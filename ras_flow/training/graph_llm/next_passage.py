@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.plan import parse_plan
 from ras_flow.parts.protocols import Retriever
 from ras_flow.training.data.records import Record
 
+NextPassage = dict[str, float | None]
+"""How often the next gold passage is found.
 
-@dataclass(frozen=True)
-class NextPassage:
-    """How often the next gold passage is found.
-
-    Attributes:
-        plans: Plans after the first hop that should ask for a page whose title is known.
-        by_target: Of these, how many find it by the subquery of their target.
-        by_model: How many find it by what the model wrote; a plan without subquery finds nothing.
-    """
-
-    plans: int
-    by_target: int
-    by_model: int
-
-    @property
-    def relative(self) -> float | None:
-        """What the model's subqueries find, as a share of what the targets' find."""
-        return self.by_model / self.by_target if self.by_target else None
-
-    def as_record(self) -> dict[str, float | None]:
-        """Return it as JSON-like data."""
-        share = None if self.relative is None else round(self.relative, 4)
-        return {
-            "plans": self.plans,
-            "by_target": self.by_target,
-            "by_model": self.by_model,
-            "relative": share,
-        }
+``plans`` after the first hop that should ask for a page whose title is known; of these,
+``by_target`` find it by their target's subquery, ``by_model`` by what the model wrote (a plan
+without subquery finds nothing), and ``relative`` is the one as a share of the other.
+"""
 
 
 async def find_next(
@@ -46,8 +23,8 @@ async def find_next(
 ) -> NextPassage:
     """Search for the next gold passage of each plan."""
     rows = [row for row, one in enumerate(records) if one["chain"] and "page" in one]
-    asking = [records[row] for row in rows]
-    own = [record["target"]["subquery"] for record in asking]
+    pages = [normalize_name(records[row]["page"]) for row in rows]
+    own = [records[row]["target"]["subquery"] for row in rows]
     plans = [parse_plan(texts[row]) for row in rows]
     made = [plan.subquery if plan.label == "SUBQ" else "" for plan in plans]
     queries = list(dict.fromkeys(query for query in [*own, *made] if query))
@@ -56,11 +33,9 @@ async def find_next(
         query: {normalize_name(one.passage["title"]) for one in some}
         for query, some in zip(queries, found, strict=True)
     }
-
-    def hits(asked: Sequence[str]) -> int:
-        return sum(
-            normalize_name(record["page"]) in titles.get(query, ())
-            for record, query in zip(asking, asked, strict=True)
-        )
-
-    return NextPassage(len(asking), hits(own), hits(made))
+    ours, theirs = (
+        sum(page in titles.get(query, ()) for page, query in zip(pages, asked, strict=True))
+        for asked in (made, own)
+    )
+    relative = round(ours / theirs, 4) if theirs else None
+    return {"plans": len(rows), "by_target": theirs, "by_model": ours, "relative": relative}

@@ -71,7 +71,7 @@ class Measures:
         for (task, source), scores in sorted(self.scores.items()):
             out.setdefault(task, {})[source] = scores.as_record()
         if self.next_passage is not None:
-            out["next_passage"] = self.next_passage.as_record()
+            out["next_passage"] = self.next_passage
         return out
 
     def summary(self) -> dict[str, float]:

@@ -11,7 +11,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.support.extras import require
-from ras_flow.training.run import first_difference, flat
+from ras_flow.support.nested import first_difference, flat
 
 if TYPE_CHECKING:
     from ras_flow.graph_llm.model import GraphLLM

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from ras_flow.support.markdown import table
 
 _COLUMNS = {
     "texts": "texts",
@@ -45,7 +47,7 @@ def model_card(
             else "all weights. "
         )
         + f"Loss on the texts for watching it: {trained['dev_loss']}.",
-        _table(
+        table(
             ["source", "training", "of it partial", "watching", "untouched"],
             (_counts(source, splits) for source in sources),
         ),
@@ -65,7 +67,7 @@ def model_card(
             "tokens."
         )
         parts.append(
-            _table(
+            table(
                 ["source", *_COLUMNS.values()],
                 (
                     [source, *(scores.get(name, "") for name in _COLUMNS)]
@@ -85,12 +87,3 @@ def _counts(source: str, splits: Mapping[str, Mapping[str, int]]) -> list[str | 
         splits[part].get(source, 0) for part in ("train", "train_partial", "dev", "test")
     )
     return [source, whole + partial, partial, dev, test]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
-
-
-def _cell(value: Any) -> str:
-    return str(value).replace("|", "/").replace("\n", " ")
