@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from ras_flow.cluster.identity import same
+from ras_flow.errors import ClusterError
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Answerer, Extractor, LanguageModel, Planner
 from ras_flow.settings.context import Context
 from ras_flow.support.engine import IN_PROCESS, Engine
+
+P = TypeVar("P")
 
 _WORK = frozenset({"plan", "extract", "answer", "generate"})
 """Methods of parts that are called in a worker."""
@@ -86,3 +88,13 @@ async def _work(
 ) -> Any:
     part = same(await getattr(Parts(), opened_by)(*named), identity)
     return await getattr(part, method)(*given, **options)
+
+
+def same(part: P, identity: str) -> P:
+    """Check that a worker's part is the one that the caller has under the same name."""
+    if (own := getattr(part, "identity", None)) != identity:
+        raise ClusterError(
+            f"A worker of the cluster has {own!r} where this process has {identity!r}: have the "
+            "same models, packages and settings on every machine."
+        )
+    return part

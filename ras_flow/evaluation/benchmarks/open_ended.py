@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ras_flow.datasets.asqa import read_asqa_file
 from ras_flow.datasets.reading import Row, is_one_object, read_json, read_rows
 from ras_flow.datasets.wording import untokenize
 from ras_flow.evaluation.benchmarks.form import (
@@ -21,6 +20,8 @@ from ras_flow.evaluation.benchmarks.form import (
     some_texts,
 )
 from ras_flow.evaluation.question import Question, Support
+
+SPLITS = ("train", "dev", "test")
 
 LONG_TAIL = 100
 """Monthly page views from which on a subject of PopQA counts as known."""
@@ -103,8 +104,19 @@ def read_qed(row: Row) -> Question | None:
 
 
 def asqa_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of either form; the authors' has no documents, and its parts are splits."""
-    yield from read_asqa_file(path) if is_one_object(path) else read_rows(path)
+    """Yield the rows of either form; the authors' is one object by split, without documents."""
+    if not is_one_object(path):
+        yield from read_rows(path)
+        return
+    whole = Row(read_json(path), str(path))
+    parts = [part for part in SPLITS if whole.has(part)]
+    if not parts:
+        whole.fail("dev", f"expected an object with one of {', '.join(SPLITS)}, or a list of rows")
+    for part in parts:
+        for id, value in Row(whole.value[part], f"{path}:{part}").value.items():
+            row = Row(value, f"{path}:{part}:{id}")
+            row.value |= {"split": part, "sample_id": id}
+            yield row
 
 
 def read_asqa(row: Row) -> Question:

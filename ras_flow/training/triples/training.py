@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ras_flow.formats.triples import format_triples
+from ras_flow.prompts.extractor import source
 from ras_flow.training.run import Logger, Progress
 from ras_flow.training.texts import training
 from ras_flow.training.texts.encoding import Encoder
 from ras_flow.training.triples.card import model_card
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
-from ras_flow.training.triples.encoding import encode_example
+from ras_flow.training.triples.examples import Example
 
 
 def train(
@@ -40,3 +42,22 @@ def train(
     return training.train(
         config, output, prepare, model_card, seconds=seconds, log=log, examples=examples
     )
+
+
+def encode_example(
+    encoder: Encoder, instruction: str, example: Example
+) -> dict[str, list[int]] | None:
+    """Encode a text with as many of its triples as fit; None if none does, or the text is long.
+
+    Of a partial example, or a target that had to be cut, the last ")" and the end are not learnt:
+    they would say that nothing more follows.
+    """
+    if not encoder.fits(example.text):
+        return None
+    asked = source(example.title, example.text)
+    for count in range(len(example.triples), 0, -1):
+        whole = example.complete and count == len(example.triples)
+        target = format_triples(example.triples[:count])
+        if row := encoder(instruction, asked, target, ends=whole):
+            return row
+    return None

@@ -33,9 +33,8 @@ from ras_flow.training.texts.encoding import IGNORED, Encoder
 from ras_flow.training.texts.rows import train_rows
 from ras_flow.training.texts.training import training_tokenizer
 from ras_flow.training.triples.config import TrainingConfig
-from ras_flow.training.triples.encoding import encode_example
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.training import train
+from ras_flow.training.triples.training import encode_example, train
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import NAMES, fact_rows, rows, write_rows
