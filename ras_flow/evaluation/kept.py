@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from hashlib import sha256
 from time import perf_counter
 from typing import Any, Literal, cast
 from weakref import WeakValueDictionary
 
 from langgraph.store.base import BaseStore, PutOp
+from pydantic import TypeAdapter
 
 from ras_flow.parts.protocols import Extractor, Planner, reading_of
 from ras_flow.parts.records import Extraction, PlanRequest, Reply
@@ -34,6 +35,8 @@ MOST_ENTRIES = 100_000
 
 KeptRole = Literal["planner", "extractor"]
 
+_EXTRACTION, _REPLY = TypeAdapter(Extraction), TypeAdapter(Reply)
+
 
 class KeptCalls:
     """What calls returned, in a store that outlives the process, and whom they were kept for."""
@@ -47,7 +50,7 @@ class KeptCalls:
         self,
         role: KeptRole,
         keys: Sequence[str],
-        make: Callable[[list[int]], Awaitable[list[Value]]],
+        ask: Callable[[list[int]], Awaitable[Sequence[Any]]],
         good: Callable[[Value], bool],
     ) -> list[Value]:
         """Return what is kept, and make the rest; enter what the run did not have to pay for."""
@@ -60,7 +63,7 @@ class KeptCalls:
         async def timed(missing: list[int]) -> list[Value]:
             nonlocal making
             began = clock.tick()
-            values = await make(missing)
+            values = [asdict(one) for one in await ask(missing)]
             making = clock.tick() - began
             made.update(hashed[at] for at in missing)
             more = {"seconds": making / len(missing), "run": run}
@@ -105,19 +108,13 @@ class KeptExtractor:
 
     async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
         """Extract each passage's triples, or return those that are kept, with their tokens."""
-
-        async def make(missing: list[int]) -> list[Value]:
-            made = await self._extractor.extract([passages[at] for at in missing])
-            return [asdict(one) for one in made]
-
-        keys = [f"{self.identity}\0{passage['id']}" for passage in passages]
         values = await self._calls.get_or_make(
-            "extractor", keys, make, lambda value: value["error"] is None
+            "extractor",
+            [f"{self.identity}\0{passage['id']}" for passage in passages],
+            lambda missing: self._extractor.extract([passages[at] for at in missing]),
+            lambda value: value["error"] is None,
         )
-        made = [Extraction(**_fields(Extraction, value)) for value in values]
-        for one in made:
-            one.triples[:] = [(s, p, o) for s, p, o in one.triples]
-        return made
+        return [_EXTRACTION.validate_python(value) for value in values]
 
 
 class KeptPlanner:
@@ -133,16 +130,13 @@ class KeptPlanner:
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         """Plan for each request, or return the plan that is kept, with its tokens."""
-
-        async def make(missing: list[int]) -> list[Value]:
-            made = await self._planner.plan([requests[at] for at in missing])
-            return [asdict(one) for one in made]
-
-        keys = [f"{self._named}\0{_key(request)}" for request in requests]
         values = await self._calls.get_or_make(
-            "planner", keys, make, lambda value: not value["truncated"]
+            "planner",
+            [f"{self._named}\0{_key(request)}" for request in requests],
+            lambda missing: self._planner.plan([requests[at] for at in missing]),
+            lambda value: not value["truncated"],
         )
-        return [Reply(**_fields(Reply, value)) for value in values]
+        return [_REPLY.validate_python(value) for value in values]
 
 
 class _Clock:
@@ -198,7 +192,3 @@ def _key(request: PlanRequest) -> str:
         request.may_give_up,
     ]
     return json.dumps(parts, ensure_ascii=True)
-
-
-def _fields(kind: type[Reply | Extraction], value: Value) -> dict[str, Any]:
-    return {item.name: value[item.name] for item in fields(kind) if item.name in value}

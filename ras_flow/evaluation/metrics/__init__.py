@@ -7,28 +7,17 @@ was retrieved and planned on the way is measured by the functions of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.metrics import answer_sets, closed_set, long_answers, short_answers
 from ras_flow.evaluation.question import Question
 
+Metric = Callable[[str, Question], float]
+"""Judges one answer: a score in [0, 1], 0 for an empty answer to a question that has one."""
 
-class Metric(Protocol):
-    """Judges one answer."""
-
-    def __call__(self, prediction: str, question: Question, /) -> float:
-        """Return a score in [0, 1]; 0 for an empty prediction to a question that has an answer."""
-        ...
-
-
-class CorpusMetric(Protocol):
-    """Judges all answers together."""
-
-    def __call__(self, predictions: Sequence[str], questions: Sequence[Question], /) -> float:
-        """Return a score in [0, 1]."""
-        ...
+CorpusMetric = Callable[[Sequence[str], Sequence[Question]], float]
+"""Judges all answers together: a score in [0, 1]."""
 
 
 def _option_accuracy(prediction: str, question: Question) -> float:

@@ -88,10 +88,7 @@ def read_cases(
 
 def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iterator[Case]:
     """Read a data set, and count its rows."""
-    if path.name.removesuffix(".gz").endswith(".txt"):
-        rows: Iterator[Row] = pathquestion.read_text_rows(path)
-    else:
-        rows = read_rows(path)
+    rows = read_rows(path)
     first = next(rows, None)
     if first is None:
         raise InputError(f"{path} is empty: name a file with rows.")

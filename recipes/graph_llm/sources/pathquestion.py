@@ -5,8 +5,7 @@ person's nationality. The graph is complete, so a path is used only if it leads 
 answers (at most four) with one entity at each stage: a question about "the children" of somebody
 with five of them has no single next subquery. Left out too are questions about a "mother" where
 the path leads to a father, of which there are many. Names are written as people do, in the question
-too. Published files are text: ``question <tab> answer <tab> path#with#marks``, and triples
-separated by tabs.
+too.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ras_flow.datasets.reading import Row, read_lines, read_rows
-from ras_flow.errors import InputError
-from ras_flow.formats.text import scrub
-from ras_flow.formats.triples import Spo
+from ras_flow.datasets.reading import Row, read_rows
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.relations import ask
 from recipes.graph_llm.wording import as_question
@@ -59,47 +55,17 @@ def read(rows: Iterable[Row], kb: dict[str, Graph]) -> Iterator[Case]:
 
 
 def read_kb(path: Path) -> dict[str, Graph]:
-    """Read the graph: objects with ``triple`` (and ``kb``), or lines of three fields."""
+    """Read the graph: objects with ``triple`` and, of several graphs, ``kb``."""
     kb: dict[str, Graph] = {}
-    for name, (subject, relation, object) in _kb_triples(path):
+    for row in read_rows(path):
+        name = row.text("kb") if row.has("kb") else ""
+        if len(triple := row.texts("triple")) != 3:
+            row.fail("triple", "expected [subject, relation, object]")
+        subject, relation, object = triple
         objects = kb.setdefault(name, {}).setdefault(subject, {}).setdefault(relation, [])
         if object not in objects:
             objects.append(object)
     return kb
-
-
-def read_text_rows(path: Path) -> Iterator[Row]:
-    """Read a published question file."""
-    for number, line in read_lines(path):
-        where = f"{path}:{number}"
-        fields = line.split("\t")
-        if len(fields) != 3:
-            raise InputError(f"{where}: expected question, answer and path, separated by tabs.")
-        question, answer, marked = fields
-        stages = [stage.strip() for stage in marked.split("#")]
-        stages = stages[: stages.index("<end>")] if "<end>" in stages else stages
-        inner = re.search(r"\((.*)\)\s*$", answer)
-        answers = re.split(r"[/,]", inner[1] if inner else answer)
-        id = f"{path.stem}-{number}"
-        row = {"id": id, "question": question, "answers": answers, "path": stages}
-        yield Row(row, where)
-
-
-def _kb_triples(path: Path) -> Iterator[tuple[str, Spo]]:
-    if path.name.removesuffix(".gz").endswith((".jsonl", ".json")):
-        for row in read_rows(path):
-            match row.value.get("triple"):
-                case [str(s), str(r), str(o)]:
-                    yield row.text("kb") if row.has("kb") else "", (scrub(s), scrub(r), scrub(o))
-                case _:
-                    row.fail("triple", "expected [subject, relation, object]")
-        return
-    for number, line in read_lines(path):
-        match line.split("\t"):
-            case [s, r, o]:
-                yield "", (s.strip(), r.strip(), o.strip())
-            case _:
-                raise InputError(f"{path}:{number}: expected three fields separated by tabs.")
 
 
 def _follow(path: list[str], graph: Graph, answers: set[str]) -> tuple[Step, ...]:

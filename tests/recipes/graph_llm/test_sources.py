@@ -80,7 +80,7 @@ KB = [
 ]
 
 
-def test_pathquestion_in_both_forms(tmp_path: Path) -> None:
+def test_pathquestion(tmp_path: Path) -> None:
     row = {
         "id": "p1",
         "kb": "2H",
@@ -101,18 +101,10 @@ def test_pathquestion_in_both_forms(tmp_path: Path) -> None:
     ]
     assert shared.answer == "Norway"
     assert ("Ove Dahl", "gender", "Male") in shared.steps[1].page.triples
-    text = tmp_path / "PQ-2H.txt"
-    marked = "#".join([*row["path"], "<end>", "norway"])
-    text.write_text(f"{row['question']}\tnorway(norway)\t{marked}\n")
-    (tmp_path / "2H-kb.txt").write_text("".join("\t".join(triple) + "\n" for triple in KB))
-    assert only(text, kb=tmp_path / "2H-kb.txt").steps == shared.steps
     with pytest.raises(InputError, match=r"pq\.jsonl:1:path: expected an entity"):
         only(write_lines(tmp_path / "pq.jsonl", row | {"path": []}), kb=kb)
     with pytest.raises(ConfigurationError, match="knowledge graph: set `kb`"):
-        only(text)
-    text.write_text("question without tabs\n")
-    with pytest.raises(InputError, match=r"PQ-2H\.txt:1: expected question, answer and path"):
-        only(text, kb=kb)
+        only(write_lines(tmp_path / "pq.jsonl", row))
 
 
 def test_webqsp_bridges_nameless_nodes(tmp_path: Path) -> None:
