@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import Block, goal_blocks, passage_blocks, passages_of
-from ras_flow.evaluation.systems.prompts import ircot
 from ras_flow.evaluation.systems.replies import first_line, first_sentence, parse_conclusion
 from ras_flow.evaluation.systems.stepwise import Stepwise
 from ras_flow.parts.records import Reply
@@ -16,11 +15,37 @@ from ras_flow.state.channels import RasState
 MOST_PASSAGES = 15
 """Passages in view, as in the IRCoT paper; those that were found first stay."""
 
+INSTRUCTION = """\
+You reason towards the answer to a question, one sentence at a time, with the help of passages, \
+each after its title in brackets. Reply with the next sentence of the reasoning and nothing else. \
+State facts with full names, since your sentence is used to find the next passages. As soon as \
+everything needed is known, write: So the answer is: followed by the answer, as briefly as \
+possible."""
+
+EXAMPLES: list[tuple[str, str]] = [
+    (
+        "[Clara Novak] Clara Novak is a violinist. She was born in Lindau and studied in Vienna.\n"
+        "Question: Which river flows through the town where Clara Novak was born?\n"
+        "Reasoning:",
+        "Clara Novak was born in Lindau.",
+    ),
+    (
+        "[Clara Novak] Clara Novak is a violinist. She was born in Lindau and studied in Vienna.\n"
+        "[Lindau] Lindau is a town in Germany on the River Aach.\n"
+        "Question: Which river flows through the town where Clara Novak was born?\n"
+        "Reasoning: Clara Novak was born in Lindau. The River Aach flows through Lindau.",
+        "So the answer is: River Aach",
+    ),
+]
+
+AGAIN = "That was said before. Write what follows from it, or the answer."
+"""Put after the reasoning when a sentence is asked for a second time."""
+
 
 class IRCoT(Stepwise):
     """Searches for the question, then for each sentence that it adds to its reasoning."""
 
-    prompts = ircot
+    instruction, examples, again = INSTRUCTION, EXAMPLES, AGAIN
     step_tokens = 80
     # No newline by itself: a reply may begin with one, and a server would end it there.
     stop = ("\nQuestion:", "\n[")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import (
@@ -15,8 +14,7 @@ from ras_flow.evaluation.systems.prompting import (
     question_blocks,
     write,
 )
-from ras_flow.evaluation.systems.prompts import direct as direct_prompts
-from ras_flow.evaluation.systems.prompts import single as single_prompts
+from ras_flow.evaluation.systems.reading_prompts import DIRECT, FROM_PASSAGES, Prompts
 from ras_flow.parts.prompted.prompting import few_shot
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Reply
@@ -30,13 +28,13 @@ class Reader:
     def __init__(
         self,
         model: LanguageModel,
-        prompts: ModuleType = single_prompts,
+        prompts: Prompts = FROM_PASSAGES,
         stop: Sequence[str] = ("\nQuestion:", "\n["),
     ) -> None:
         self._model = model
         self._stop = stop
-        self._short = few_shot(prompts.INSTRUCTION, prompts.EXAMPLES)
-        self._long = few_shot(prompts.LONG_FORM_INSTRUCTION, prompts.LONG_FORM_EXAMPLES)
+        self._short = few_shot(prompts.instruction, prompts.examples)
+        self._long = few_shot(prompts.long_instruction, prompts.long_examples)
 
     async def read(self, state: RasState, context: Context, notes: str = "") -> Reply:
         """Answer from all passages found; those of older searches are left out first."""
@@ -70,7 +68,7 @@ class Direct(Single):
     """Answers from the model's own knowledge, without a search."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._reader = Reader(model, direct_prompts, ("\nQuestion:",))
+        self._reader = Reader(model, DIRECT, ("\nQuestion:",))
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Search for nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from types import ModuleType
+from collections.abc import Sequence
 
 from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
 from ras_flow.evaluation.systems.prompting import Block, write
@@ -18,23 +18,25 @@ from ras_flow.state.channels import RasState
 class Stepwise(ABC):
     """Asks for one step at a time; without a conclusion, it answers from what was found.
 
-    Its prompts are a module with an instruction, examples, and what is said after an invalid reply.
+    ``again`` is what is said after an invalid reply.
     """
 
-    prompts: ModuleType
+    instruction: str
+    examples: Sequence[tuple[str, str]]
+    again: str
     step_tokens: int
     stop: tuple[str, ...]
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._reader = Reader(model)
-        self._prefix = few_shot(self.prompts.INSTRUCTION, self.prompts.EXAMPLES)
+        self._prefix = few_shot(self.instruction, self.examples)
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Ask for the next step."""
         blocks = self.blocks(state, context)
         if problem := complaint(state):
-            blocks.append(Block(self.prompts.AGAIN.replace("{problem}", problem)))
+            blocks.append(Block(self.again.replace("{problem}", problem)))
         reply = await write(
             self._model, self._prefix, blocks, max_new_tokens=self.step_tokens, stop=self.stop
         )

@@ -14,7 +14,6 @@ from ras_flow.evaluation.systems.prompting import (
     question_block,
     write,
 )
-from ras_flow.evaluation.systems.prompts import sure as prompts
 from ras_flow.evaluation.systems.replies import parse_candidates, parse_choice, parse_verdict
 from ras_flow.evaluation.systems.single import Single
 from ras_flow.formats.answer import clean_answer
@@ -32,6 +31,34 @@ CANDIDATE_TOKENS = 64
 SUMMARY_TOKENS = 160
 VERDICT_TOKENS = 8
 
+PROPOSE = """\
+You read passages, each after its title in brackets, and a question. Write {count} different \
+answers that the passages make likely, the likeliest first, each on a line of its own after its \
+number, as briefly as possible. Write nothing else."""
+
+PROPOSE_EXAMPLE: list[tuple[str, str]] = [
+    (
+        "[Halden Opera] The opera house of Halden was designed by Ingrid Moe and completed by Leo "
+        "Fahr after her death.\n"
+        "Question: Who was the architect of the opera house of Halden?",
+        "1. Ingrid Moe\n2. Leo Fahr",
+    ),
+]
+
+SUMMARY = """\
+You read passages, each after its title in brackets, a question and a possible answer. Summarise \
+in at most four sentences what the passages say for this answer, as the case for it. Keep to the \
+passages; leave out what has nothing to do with the question."""
+
+VALID = """\
+You check an argument. You read a question, a possible answer, and a summary that speaks for it. \
+Reply true if the summary really supports this answer to this question, and false if it does not. \
+Write nothing else."""
+
+CHOICE = """\
+You read a question and two summaries, each of which speaks for one answer. Reply 1 if the first \
+tells more that helps to answer the question, and 2 if the second does. Write nothing else."""
+
 
 class Sure(Single):
     """Searches once, and answers in stages; the calls of a stage are made at once."""
@@ -39,9 +66,7 @@ class Sure(Single):
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)
         self._model = model
-        self._propose = few_shot(
-            prompts.CANDIDATES.replace("{count}", str(CANDIDATES)), prompts.CANDIDATES_EXAMPLE
-        )
+        self._propose = few_shot(PROPOSE.replace("{count}", str(CANDIDATES)), PROPOSE_EXAMPLE)
 
     async def answer(self, state: RasState, context: Context) -> Reply:
         """Take the candidate that wins; without candidates, answer from the passages."""
@@ -54,7 +79,7 @@ class Sure(Single):
         if len(candidates) == 1:
             return _total([proposed], candidates[0])
         possible = [Block(f"Possible answer: {one}") for one in candidates]
-        told = few_shot(prompts.SUMMARY, [])
+        told = few_shot(SUMMARY, [])
         summaries = await all_or_none(
             self._ask(told, [*found, one], SUMMARY_TOKENS) for one in possible
         )
@@ -70,12 +95,12 @@ class Sure(Single):
         """Ask whether each summary supports its candidate, and which of two says more."""
         pairs = list(permutations(range(len(cases)), 2))
         asked = [
-            (prompts.VALID, [question, one, Block(f"Summary: {case}")])
+            (VALID, [question, one, Block(f"Summary: {case}")])
             for one, case in zip(possible, cases, strict=True)
         ]
         asked += [
             (
-                prompts.CHOICE,
+                CHOICE,
                 [question, Block(f"Summary 1: {cases[a]}"), Block(f"Summary 2: {cases[b]}")],
             )
             for a, b in pairs

@@ -89,7 +89,7 @@ class Stats:
         answers = labels.get("answer", 0)
         rows = [["records", sum(labels.values()) - answers, answers]]
         for name in dict.fromkeys(name for task in TASKS for name in self.sizes[task]):
-            cells = [_cell(self.sizes[task][name]) for task in TASKS]
+            cells = [_cell(self.sizes[task].get(name, ())) for task in TASKS]
             rows.append([f"{name} (min, mean, median, max)", *cells])
         rows += [[f"[{label}]", labels.get(label, 0), "–"] for label in LABELS]
         return table(["", "planning", "answering"], rows)

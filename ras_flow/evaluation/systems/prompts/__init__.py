@@ -1,1 +1,0 @@
-"""Prompts of the baselines, one file a system."""
