@@ -273,6 +273,7 @@ class Evidence:
             every = words_in(" ".join(value for _, value in cells) if cells else text)
             words = with_stems(every | titles)
             # The first cell names the row.
+            self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
             for own in [words_in(" ".join((*cells[0], *cell))) for cell in cells[1:]] or [every]:
                 said = with_stems(own | titles)
                 yield Unit("", id, at, said, said | words, names, frozenset(headings), row)
