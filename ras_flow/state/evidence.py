@@ -10,7 +10,7 @@ from math import log
 import regex
 
 from ras_flow.formats.normalize import name_words, normalize_name
-from ras_flow.formats.rows import row_cells
+from ras_flow.formats.rows import EMPTY, row_cells
 from ras_flow.formats.sentences import Span, sentence_spans
 from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, is_proper, words_in
