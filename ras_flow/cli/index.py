@@ -15,6 +15,7 @@ from ras_flow.cli.documents import Skip, read_and_tell
 from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
 from ras_flow.cli.names import encoder_name, path_of
 from ras_flow.cli.output import AsJson, log, print_json
+from ras_flow.cli.render import counted
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULTS, Context
 
@@ -142,8 +143,8 @@ def _tell_gone(index: Path, gone: list[str], elsewhere: list[str]) -> None:
         if sources:
             log(
                 plain(
-                    f"The index still has {len(sources)} documents whose files are gone, such as "
-                    f"{sources[0]}; {way}."
+                    f"The index still has {counted(len(sources), 'document')} whose files are "
+                    f"gone, such as {sources[0]}; {way}."
                 )
             )
 
@@ -223,9 +224,9 @@ def list_indexes(
         return
     for one in found:
         typer.echo(plain(str(one.path)))
-        held = f"{one.documents} documents, {one.passages} passages"
         of = f" of {one.of}" if one.of else ""
-        typer.echo(f"  {plain(one.problem or f'{held}{of}, {one.encoder or BM25_ONLY}')}")
+        held = f"{_held(one.documents, one.passages)}{of}, {one.encoder or BM25_ONLY}"
+        typer.echo(f"  {plain(one.problem or held)}")
     if not found:
         typer.echo("No indexes here. Make one with: ras-flow index build INDEX DOCS")
 
@@ -324,9 +325,13 @@ def _work(work: Callable[[OnProgress], Awaitable[CorpusIndex]]) -> CorpusIndex:
     return asyncio.run(shown())
 
 
+def _held(documents: int, passages: int) -> str:
+    return f"{counted(documents, 'document')}, {counted(passages, 'passage')}"
+
+
 def _report(path: Path, index: CorpusIndex) -> None:
     manifest = index.manifest
-    typer.echo(f"{path}: {manifest.documents} documents, {manifest.passages} passages")
+    typer.echo(f"{path}: {_held(manifest.documents, manifest.passages)}")
     dense = manifest.dense
     if dense:
         recall = f", recall@5 {dense.recall:.3f} of flat's" if dense.sample else ""

@@ -24,6 +24,7 @@ from ras_flow.runs.systems import system_of
 from ras_flow.runs.threads import FORKED_FROM, Saved, current_values
 from ras_flow.runs.times import stored_time
 from ras_flow.settings.context import Context
+from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasInput
 from ras_flow.systems import find_system
 
@@ -144,6 +145,7 @@ class LocalThreads:
     ) -> AsyncIterator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
         if isinstance(given, dict):
+            check_question(str(given.get("question")))  # What is refused is not stored.
             graph = self._graph_of(run_id, system or self.system)
         else:
             graph = await self._graph_for(run_id, checkpoint)

@@ -30,7 +30,7 @@ VERIFIED = 0.5
 
 MAX_CITATIONS = 8
 
-NOT_FOUND = "The model found no answer in the documents."
+NOT_FOUND = "The run found no answer."
 """Why an answer is not supported that says so itself."""
 
 _LONGEST = 40

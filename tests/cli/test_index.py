@@ -198,7 +198,7 @@ def test_a_folder_that_became_empty_is_pruned_only_beside_other_documents(
     outside = docs.parent / "outside.txt"
     outside.write_text("Outside of the folder.")
     pruned = ras_flow(*add, str(outside), "--prune")
-    assert (pruned.code, pruned.out) == (0, f"{index}: 1 documents, 1 passages\n"), pruned.err
+    assert (pruned.code, pruned.out) == (0, f"{index}: 1 document, 1 passage\n"), pruned.err
     assert list(info(index)["documents"]) == [str(outside)]
 
 

@@ -156,7 +156,7 @@ def test_the_command_line_builds_shards_and_states_the_recall(
     (tmp_path / "a.txt").write_text("Of mills.\n\nOf looms.")
     run = CliRunner().invoke
     built = run(app, ["build", f"{tmp_path}/i", f"{tmp_path}/a.txt", "--shards", "2"])
-    assert built.output.endswith("1 documents, 1 passages\nvectors: flat, 2 shards\n")
+    assert built.output.endswith("1 document, 1 passage\nvectors: flat, 2 shards\n")
     shown = run(app, ["info", str(hnsw)]).output
     recall = read_manifest(hnsw).dense.recall  # type: ignore[union-attr]
     assert f"hnsw, 2 shards, recall@5 {recall:.3f}" in shown
