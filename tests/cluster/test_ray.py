@@ -167,25 +167,6 @@ def ended(command: Command) -> Done:
     return command.wait(PATIENCE)
 
 
-def test_a_killed_precompute_goes_on_where_it_was(
-    tmp_path: Path, cluster: str, model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", cluster)
-    command = precomputing(tmp_path, model)
-    model.hang = lambda role, text: "Narvik is a town" in text
-    going = Command(*command)
-    going.until(model.hanging.is_set, PATIENCE)
-    before = len(model.answered)
-    going.send(signal.SIGKILL)
-    assert ended(going).code == -signal.SIGKILL
-    model.release()
-    done = ended(Command(*command, "--json"))
-    assert (done.code, done.err) == (0, "")
-    again = json.loads(done.out)
-    assert (again["known"], again["extracted"]) == (before, 4 - before)
-    assert len(set(model.answered)) == len(model.answered) == 4, "none was asked for twice"
-
-
 def precomputing(folder: Path, model: Model) -> list[str]:
     index, docs = str(folder / "index"), str(write_documents(folder / "docs"))
     assert ras_flow("index", "build", index, docs, "--bm25-only").code == 0

@@ -67,23 +67,3 @@ def test_any_value_is_taken_or_refused_by_name(
     except ConfigurationError as error:
         # Two values may not go together: either is to be mended.
         assert any(one in str(error) for one in table)
-
-
-@pytest.mark.parametrize(
-    ("kind", "line", "problem"),
-    [
-        (Triples, "[lora]\nrnak = 2", "rnak"),
-        (Triples, "[lora]\nrank = true", "lora.rank"),
-        (Triples, "[optimizer]\nschedule = 'cosin'", "optimizer.schedule"),
-        (GraphLLM, "[model]\nwithout = ['gnn']", "model.without"),
-        (GraphLLM, "[gnn]\nqueries = 1", "gnn.queries"),
-        (GraphLLM, "[optimizer]\nepochs = nan", "optimizer.epochs"),
-    ],
-)
-def test_a_wrong_setting_is_named(
-    tmp_path: Path, kind: type[GraphLLM | Triples], line: str, problem: str
-) -> None:
-    data = "files" if kind is Triples else "sets"
-    (tmp_path / "run.toml").write_text(f'[data]\n{data} = ["a"]\n{line}')
-    with pytest.raises(ConfigurationError, match=problem):
-        read_toml(tmp_path / "run.toml", kind)

@@ -64,14 +64,6 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert (found.task, found.metrics) == ("short_qa", ("f1", "exact_match", "match"))
 
 
-def test_the_demo_questions_are_a_benchmark() -> None:
-    with as_file(files(demo) / "questions.jsonl") as path:
-        found = load_benchmark("jsonl", path)
-    answered = [row for row in demo.questions() if row["answers"]]
-    assert [question.id for question in found.questions] == [row["id"] for row in answered]
-    assert [part.subquery for part in found.questions[0].support] == answered[0]["subqueries"]
-
-
 def test_the_questions_on_the_demo_graph_are_a_benchmark() -> None:
     with as_file(files(demo) / "kg_questions.jsonl") as path:
         found = load_benchmark("kg", path, unanswerable=4)
@@ -94,14 +86,6 @@ def test_a_sample_depends_on_the_questions_and_not_on_their_order(tmp_path: Path
     order = [row["id"] for row in shuffled]
     places = [order.index(question.id) for question in second.questions]
     assert places == sorted(places)
-
-
-def test_half_characters_are_replaced(tmp_path: Path) -> None:
-    named = {"id": "\ud83d", "question": "Q?", "answer": "b"}
-    path = write(tmp_path / "a.jsonl", {"question": "Who \ud83d?", "answers": ["a\ud83d"]}, named)
-    questions = load_benchmark("jsonl", path, limit=9).questions
-    assert [one.question for one in questions] == ["Who \ufffd?", "Q?"]
-    assert (questions[0].answers, questions[1].id) == (("a\ufffd",), "\ufffd")
 
 
 def test_parts_of_a_file(tmp_path: Path) -> None:
@@ -140,33 +124,22 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("triviaqa", r.SELF_RAG_TRIVIAQA | {"answers": "Aach"}, "answers"),
-    ("triviaqa", r.SELF_RAG_TRIVIAQA | {"answers": []}, "answers"),
     ("triviaqa", r.SELF_RAG_TRIVIAQA | {"ctxs": [{"text": 3}, 4]}, r"ctxs\[1\]"),
-    ("2wikimultihopqa", without(e.WIKI2, "answer"), "answer"),
     ("2wikimultihopqa", e.WIKI2 | {"evidences": [["a", "b"]]}, r"evidences\[0\]"),
-    ("popqa", without(r.POPQA, "answers") | {"possible_answers": "Aach"}, "possible_answers"),
     ("popqa", without(r.POPQA, "answers") | {"possible_answers": "[" * 10**5}, "possible_answers"),
     ("popqa_longtail", r.POPQA | {"s_pop": "few"}, "s_pop"),
     ("pubhealth", r.SELF_RAG_PUBHEALTH | {"answers": ["maybe"]}, "answers"),
     ("arc_challenge", e.ARC | {"answerKey": "7"}, "answerKey"),
     ("arc_challenge", r.SELF_RAG_ARC | {"choices": {"text": ["x"]}}, "choices:label"),
-    ("asqa", without(r.ASQA, "qa_pairs"), "qa_pairs"),
     ("asqa", r.ASQA | {"qa_pairs": [{"short_answers": []}]}, r"qa_pairs\[0\]:short_answers"),
-    ("eli5", without(r.ELI5, "answer"), "answer"),
     ("hotpotqa", e.HOTPOT | {"context": [["Lindau", "text"]]}, r"context\[0\]\[1\]"),
-    ("hotpotqa", e.HOTPOT | {"question": ""}, "question"),
     ("hotpotqa", e.HOTPOT | {"question": " "}, "question"),
     ("musique", e.MUSIQUE | {"answerable": "yes"}, "answerable"),
-    ("musique", without(e.MUSIQUE, "question_decomposition"), "question_decomposition"),
-    ("strategyqa", e.STRATEGY | {"answer": "yes"}, "answer"),
-    ("fever", e.FEVER | {"label": "MAYBE"}, "label"),
     ("fever", r.FEVER | {"evidence": [[["x"]]]}, r"evidence\[0\]\[0\]"),
-    ("qed", without(e.QED, "paragraph"), "paragraph"),
     ("pathquestion", r.PATHQUESTION | {"path": ["a", "b"]}, "path"),
     ("webqsp", e.WEBQSP | {"answers": [1]}, r"answers\[0\]"),
     ("explagraphs", r.EXPLAGRAPHS | {"label": "x"}, "label"),
     ("jsonl", {"question": "Who?"}, "answers"),
-    ("jsonl", {"question": "Who?", "answer": ""}, "answer"),
     (
         "jsonl",
         {"question": "Who?", "answer": "I", "documents": [{"title": "T"}]},

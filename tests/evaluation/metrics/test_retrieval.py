@@ -81,10 +81,3 @@ def test_recall_never_falls_and_ends_as_that_of_all_passages(
         wanted = set(titles) - {""}
         got = wanted & {title for hop in hops for title in hop}
         assert by_hop[-1] == Found(len(got) / len(wanted), got == wanted)
-
-
-def test_each_piece_is_known_by_its_title_or_else_by_its_text() -> None:
-    text = Support("", "Leo Fahr was born in Bergen on a cold day.")
-    assert recall_by_hop([FILM, text], [[TITLED]]) == [Found(0.5, False)]
-    born = passage("Leo Fahr", "Leo Fahr was born in Bergen on a cold day.")
-    assert recall_by_hop([FILM, text], [[TITLED], [born]])[-1] == Found(1.0, True)

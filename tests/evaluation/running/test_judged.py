@@ -189,17 +189,6 @@ async def test_a_run_that_searched_for_nothing_counts_in_the_recall(tmp_path: Pa
         assert measured and all(one == {"support": 0.0} for one in measured), "it never searches"
 
 
-async def test_a_plan_is_not_taken_from_a_run_with_another_window(tmp_path: Path) -> None:
-    def plans(world: World) -> int:
-        return sum(call.startswith("plan") for call in world.calls)
-
-    first, same, smaller = World(), World(), World()
-    await run(tmp_path, first, {"ras": {"model_window": 16_000}})
-    await run(tmp_path, same, {"again": {"kind": "ras", "model_window": 16_000}})
-    await run(tmp_path, smaller, {"small": {"kind": "ras", "model_window": 2000}})
-    assert plans(first) == plans(smaller) > plans(same) == 0
-
-
 async def test_what_is_asked_no_more_is_in_no_mean_and_no_report(tmp_path: Path) -> None:
     await run(tmp_path, World())
     fewer = {"small": {"format": "jsonl", "path": "questions.jsonl", "limit": 1}}

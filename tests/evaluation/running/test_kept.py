@@ -10,7 +10,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.evaluation import kept as kept_calls
-from ras_flow.evaluation.kept import ASKING, NAMESPACE, KeptCalls, KeptExtractor, KeptPlanner
+from ras_flow.evaluation.kept import ASKING, KeptCalls, KeptExtractor, KeptPlanner
 from ras_flow.parts import AttributedGraph, ChainLink, Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage, Triple
 
@@ -34,24 +34,6 @@ class SlowExtractor:
 
 def passages(*ids: str) -> list[Passage]:
     return [Passage(id=id, title=id, text=id) for id in ids]
-
-
-async def test_passages_that_several_ask_for_at_once_are_extracted_once() -> None:
-    made, store = SlowExtractor(), InMemoryStore()
-    kept = KeptExtractor(made, KeptCalls(store))
-    first, second, third = await asyncio.gather(
-        kept.extract(passages("a", "b")),
-        kept.extract(passages("b", "c")),
-        kept.extract(passages("c", "a")),
-    )
-    assert sorted(id for call in made.calls for id in call) == ["a", "b", "c"]
-    assert [one.triples for one in [*first, *second, *third]] == [
-        [(id, "is", "x")] for id in "abbcca"
-    ]
-    assert all((one.input_tokens, one.output_tokens) == (7, 3) for one in [*second, *third])
-    assert all(one.dropped == ["?"] for one in third)
-    # It was asked for no run, so that there is none to tell what it did not pay for.
-    assert await store.alist_namespaces() == [(*NAMESPACE, "extractor")]
 
 
 async def test_it_is_told_what_a_run_did_not_pay_for_also_after_a_step_that_is_done_again() -> None:

@@ -147,28 +147,6 @@ async def test_what_another_system_began_is_not_gone_on_with_as_ras(
         assert system == "ras" or await runs.document(failed.run) == before
 
 
-async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) -> None:
-    answers = []
-
-    def finished(call: str) -> None:
-        if call.startswith("answer"):
-            answers.append(call)
-            if len(answers) == 2:
-                raise AuthenticationError("The key was refused.")
-
-    with pytest.raises(AuthenticationError):
-        await run(tmp_path, World(finished), {"ras": {}, "half": HALF}, limits={"at_once": 1})
-    report = await run(tmp_path, World(), {"ras": {}, "half": {**HALF, "top_k": 1}})
-    assert report.finished
-    rows = rows_of(tmp_path, "half")
-    assert {len(hop.passages) for row in rows for hop in row.outcome.hops} == {1}
-    # What the first attempt got from others is not what the second got.
-    planned = rows[0].outcome.usage["planner"]["input_tokens"]
-    assert rows[0].saved_tokens["planner"][0] < planned
-    with pytest.raises(ConfigurationError, match="top_k: 1, now 2"):
-        await run(tmp_path, World(), {"half": HALF})
-
-
 async def test_what_cannot_be_written_as_text_is_replaced(tmp_path: Path) -> None:
     world = failing(COUNTRY, ModelResponseError("the server said \ud83d"))
     settings = config(tmp_path, SYSTEMS)

@@ -39,26 +39,6 @@ def test_letter_case_and_lost_letters_come_back_from_the_text() -> None:
     assert ("Shi Wenqing", "shipbuilder of", "HMS Albury") in kept.triples
 
 
-def test_names_that_only_other_texts_have_get_their_case() -> None:
-    many = [
-        example(
-            f"Town {i} lies in the United States.",
-            (f"Town {i}", "Country", "United states"),
-            source="wikiofgraph",
-            id=str(i),
-        )
-        for i in range(3)
-    ]
-    actor = example(
-        "Ann Lee is a States actor, united with Bo Ek.",
-        ("Ann lee", "Nationality", "United states"),
-        ("Ann lee", "Colleague", "Bo ek"),
-        source="wikiofgraph",
-        id="a",
-    )
-    assert ("Ann Lee", "nationality", "United States") in cleaned(*many, actor)[-1].triples
-
-
 @pytest.mark.parametrize(
     ("written", "plain"),
     [
@@ -71,20 +51,6 @@ def test_names_that_only_other_texts_have_get_their_case() -> None:
 def test_predicates_become_words(written: str, plain: str) -> None:
     (kept,) = cleaned(example("Ann Lee met Bo Ek.", ("Ann Lee", written, "Bo Ek")))
     assert kept.triples[0][1] == plain
-
-
-def test_run_together_predicates_are_parted_by_words_that_texts_have() -> None:
-    others = [
-        example(
-            f"Rex {i} is also known as Max {i}.",
-            (f"Rex {i}", "Also known as", f"Max {i}"),
-            source="w",
-            id=str(i),
-        )
-        for i in range(6)
-    ]
-    run_together = example("Bo is called Ek.", ("Bo", "Alsoknownas", "Ek"), source="w", id="x")
-    assert cleaned(*others, run_together)[-1].triples == (("Bo", "also known as", "Ek"),)
 
 
 def test_mojibake_is_mended_and_what_is_beyond_mending_left_out() -> None:

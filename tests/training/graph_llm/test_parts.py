@@ -51,17 +51,6 @@ def test_each_kind_is_seen_as_often_as_the_mix_says(
     assert len(order) == len(drawn) and epoch(order, number) == drawn
 
 
-def test_records_of_a_step_are_of_like_length() -> None:
-    """Less is padded; the shortest and the longest are hundreds apart."""
-    lengths = [(at * 17) % 40 * 10 for at in range(40)]
-    order = Mixed(ROWS, lengths, MixSettings(first_subq=1), step=4, seed=1)
-    drawn = [lengths[at] for at in epoch(order, 1)]
-    steps = [drawn[start : start + 4] for start in range(0, 40, 4)]
-    assert max(max(step) - min(step) for step in steps) == 30
-    assert drawn != sorted(drawn), "and yet mixed"
-    assert drawn != [lengths[at] for at in epoch(order, 2)], "anew in each epoch"
-
-
 def test_temperature_evens_out_sources() -> None:
     rows = records(16) + [{**row, "source": "small"} for row in records(1)]
     counts = {t: mixed(rows=rows, temperature=t).counts for t in (1, 2, 1e6)}
