@@ -155,9 +155,6 @@ def test_yes_is_true_and_silence_is_wrong() -> None:
     assert verdict_accuracy("", "no") == verdict_accuracy("I cannot tell", "true") == 0.0
 
 
-VERDICTS += ["SUPPORTS", "supported", "REFUTES", "refuted"]
-
-
 def test_many_blanks_in_an_answer_hold_nothing_up() -> None:
     began = perf_counter()
     assert read_option(f"The answer is{' ' * 20_000}B", {"A": "north", "B": "south"}) == "B"
