@@ -7,11 +7,17 @@ import re
 from ras_flow.formats.normalize import name_words
 from ras_flow.state.names import content_words, is_english
 
-_RELATION = re.compile(
-    r"(\w+) of\b|['’]s (\w+)|\bwho (?:first )?(\w+)|(\w+)(?: \w+)? the same\b|the same \w+ (\w+)|"
-    r"(?:where|when|(?:which|what) \w+) (?:did|was|were)\b.* (\w+)\W*$",
-    re.IGNORECASE,
-)
+_RELATIONS = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(\w+) of\b",
+        r"['’]s (\w+)",
+        r"\bwho (?:first )?(\w+)",
+        r"(\w+)(?: \w+)? the same\b",
+        r"the same \w+ (\w+)",
+        r"(?:where|when|(?:which|what) \w+) (?:did|was|were)\b.* (\w+)\W*$",
+    )
+]
 _VAGUE = frozenset(
     "date day year place name kind type part one some all member number located held called "
     "known".split()
@@ -73,7 +79,10 @@ class Question:
         self.words = content_words(_AMOUNT.sub("", text))
         self.english = is_english(text)
         related = {
-            word for found in _RELATION.findall(text) for word in name_words(" ".join(found))
+            word
+            for form in _RELATIONS
+            for found in form.findall(text)
+            for word in name_words(found)
         }
         self.relations = related - _VAGUE
         self.same = "same" in name_words(text)

@@ -44,11 +44,16 @@ def weakest(found: Sequence[Measured]) -> Measured:
 class Asked:
     """The words of a question that evidence has to cover, and what each of them counts.
 
-    ``tells`` names what a chain is to tell beside: a number, or a name by one of the relations.
+    ``tells`` is what a chain of a side that is compared is to tell beside: a number, a name by one
+    of the relations, or nothing.
     """
 
     def __init__(
-        self, words: Mapping[str, bool], question: Question, evidence: Evidence, tells: str = ""
+        self,
+        words: Mapping[str, bool],
+        question: Question,
+        evidence: Evidence,
+        tells: str | None = None,
     ) -> None:
         # In other languages a word that nothing has may be a mere "ist".
         least = int(not question.english)
@@ -62,15 +67,11 @@ class Asked:
         self._tells = tells
         self._spelled = {form: word for word, form in forms.items()}
 
-    def covered(self, units: Iterable[Unit]) -> float:
-        """Return the share of the words that units cover; less where names are missing."""
-        return self._covered(_words(units))
-
     def score(self, chain: Sequence[Unit]) -> float:
         """Return what a chain covers, less something for each link, and where it tells nothing."""
         if not chain:
             return 0.0
-        score = self.covered(chain) * LINK ** (len(chain) - 1)
+        score = self._covered(_words(chain)) * LINK ** (len(chain) - 1)
         return score if any(map(self._told, chain)) else score * MISFIT
 
     def rank(self, chain: Sequence[Unit]) -> tuple[float, int, float]:
@@ -79,9 +80,13 @@ class Asked:
         facts = sum(bool(unit.triple) for unit in chain)
         return round(self.score(chain), 6), facts, self._covered(said)
 
-    def needed(self, units: Iterable[Unit], *, relations: bool) -> frozenset[str]:
-        """Return the names that units cover, with or without relations; any words for none."""
-        kept = self._names.keys() if relations else self._real
+    def needed(self, units: Iterable[Unit]) -> frozenset[str]:
+        """Return what units cover that no chain may lose: names, or any words for none.
+
+        What is beside a path says nothing of its relations: that a director married does not lead
+        to where his wife was born.
+        """
+        kept = self._real if self._tells is None else self._names.keys()
         return _words(units) & (kept or self._words.keys())
 
     def goes_beyond(self, chain: Sequence[Unit], answer: Collection[str]) -> bool:
@@ -99,7 +104,8 @@ class Asked:
     def _told(self, unit: Unit) -> bool:
         if self._tells == A_NAME:
             related = not self._relations or not unit.said.isdisjoint(self._relations)
-            return related and bool(unit.names - unit.about)
+            named = any(not name[0].isdecimal() for name in unit.names - unit.about)
+            return related and named
         return not self._tells or self._tells in unit.said
 
     def _covered(self, words: Collection[str]) -> float:
@@ -127,27 +133,23 @@ class Chains:
             top = max([top, *beam], key=wanted.rank)
         return top
 
-    def pruned(
-        self, chain: Sequence[Unit], wanted: Asked, *, relations: bool = False
-    ) -> Sequence[Unit]:
-        """Leave out what neither links others nor is needed for a name.
-
-        What is beside the path says nothing of its ``relations``: that a director married does not
-        lead to where his wife was born.
-        """
+    def pruned(self, chain: Sequence[Unit], wanted: Asked) -> Sequence[Unit]:
+        """Leave out what neither links others nor covers what is needed."""
         for unit in chain[1:]:
             rest = self._reached([other for other in chain if other is not unit])
-            lost = wanted.needed(chain, relations=relations) - wanted.needed(
-                rest, relations=relations
-            )
-            if not lost and len(rest) == len(chain) - 1:
+            if len(rest) == len(chain) - 1 and wanted.needed(rest) == wanted.needed(chain):
                 chain = rest
         return chain
 
     def _near(self, chain: Sequence[Unit]) -> dict[Unit, None]:
+        rows = {place for one in chain if one.row for place in one.places}
+        places = {place for one in chain for place in one.places}
         near = (unit for name in sorted(self._links(chain)) for unit in self._evidence.at(name))
-        rows = {one.row for one in chain if one.row}
-        return dict.fromkeys(unit for unit in near if unit not in chain and unit.row not in rows)
+        return {
+            unit: None
+            for unit in near
+            if unit not in chain and unit.places.isdisjoint(places if unit.row else rows)
+        }
 
     def _reached(self, units: Sequence[Unit]) -> list[Unit]:
         """Return those of some units that links lead to from the first of them, in that order."""

@@ -34,7 +34,7 @@ def compare(question: Question, answer: str, evidence: Evidence) -> Measured:
         wanted = Asked(words, question, evidence, tells=tells)
         chain = chains.best(evidence.at(side) if side else evidence.units, wanted)
         why = f"Too little was found of what is compared: {side}." if side else ""
-        cited = chains.pruned(chain, wanted, relations=True)
+        cited = chains.pruned(chain, wanted)
         found.append(Measured(wanted.score(chain), cited, why))
     measured = weakest(found)
     told = [one.units for one in found]

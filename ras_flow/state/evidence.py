@@ -166,7 +166,8 @@ class Unit:
         words: The same; of a fact also those of the sentence that states it, and its title's.
         names: The proper names in it, normalised.
         about: Those that it tells something about: the fact's subject, the passage's title.
-        row: Of a row of a table or an item of a list, its passage: none leads to another.
+        places: The passages that state it.
+        row: Whether it is a row or an item, of which those beside it say nothing.
     """
 
     triple: str
@@ -176,7 +177,8 @@ class Unit:
     words: frozenset[str]
     names: frozenset[str]
     about: frozenset[str]
-    row: str = ""
+    places: frozenset[str]
+    row: bool = False
 
 
 def stem(word: str) -> str:
@@ -259,16 +261,17 @@ class Evidence:
             words |= self._titles[passage] | (set() if _is_row(text) else words_in(text))
         subject, _, object = map(normalize_name, parts)
         names = frozenset({subject, object} & entities)
-        return Unit(id, "", 0, with_stems(said), with_stems(words), names, names & {subject})
+        about, places = names & {subject}, frozenset(triple["passages"])
+        return Unit(id, "", 0, with_stems(said), with_stems(words), names, about, places)
 
     def _sentences(self, id: str, passage: Passage) -> Iterable[Unit]:
-        headings = {
+        about = frozenset(
             normalize_name(part) for part in passage["title"].split(HEADING) if is_proper(part)
-        }
+        )
         titles = self._titles[id]
         for at, text in enumerate(self._reader.sentences(id).texts):
-            names = frozenset(self.names.within(text) | headings)
-            row = id if _is_row(text) else ""
+            names = about | self.names.within(text)
+            row = _is_row(text)
             cells = row_cells(text) if row else []
             every = words_in(" ".join(value for _, value in cells) if cells else text)
             words = with_stems(every | titles)
@@ -276,7 +279,7 @@ class Evidence:
             self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
             for own in [words_in(" ".join((*cells[0], *cell))) for cell in cells[1:]] or [every]:
                 said = with_stems(own | titles)
-                yield Unit("", id, at, said, said | words, names, frozenset(headings), row)
+                yield Unit("", id, at, said, said | words, names, about, frozenset([id]), row)
 
 
 def _is_row(text: str) -> bool:

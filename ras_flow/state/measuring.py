@@ -75,18 +75,14 @@ def measure_own(
     if not told or not any(word in unit.said for unit in units for word in asked):
         return Measured(0.0)
     chosen: list[Unit] = []
-    left = {word for word in told if any(_says(unit, word) for unit in units)}
-    score = len(left) / len(told)
-    while left:
-        best = max(units, key=lambda unit: (sum(_says(unit, word) for word in left), unit.triple))
-        chosen.append(best)
-        left = {word for word in left if not _says(best, word)}
-    wanted = Asked(asked, question, evidence)
-    while more := max(units, key=lambda unit: wanted.covered([*chosen, unit]), default=None):
-        if wanted.covered([*chosen, more]) <= wanted.covered(chosen):
-            break
-        chosen.append(more)
-    return Measured(score, chosen[::-1])
+    for words in (told, asked):
+        left = {word for word in words if any(_says(unit, word) for unit in units)}
+        while left := {word for word in left if not any(_says(unit, word) for unit in chosen)}:
+            chosen.append(
+                max(units, key=lambda unit: (sum(_says(unit, word) for word in left), unit.triple))
+            )
+    stated = sum(any(_says(unit, word) for unit in chosen) for word in told)
+    return Measured(stated / len(told), chosen[::-1])
 
 
 def _says(unit: Unit, word: str) -> bool:

@@ -108,14 +108,6 @@ def test_merge_does_not_depend_on_grouping(a, b, c):
     assert list(one_by_one) == list(together)
 
 
-@given(GRAPH, GRAPH)
-def test_merge_leaves_its_inputs_alone(a, b):
-    copies = copy.deepcopy((a, b))
-    merge_triples(a, {**b, "gone": None})
-    QueryKG.from_triples(a)
-    assert (a, b) == copies
-
-
 def test_view_joins_spellings_across_triples_and_leaves_each_as_it_is():
     kg = QueryKG.from_triples(to_new_triples(CHAIN))
     assert kg.entities == {

@@ -39,6 +39,7 @@ FACTS = {
     "Aino Aalto": [
         ("Aino Aalto", "occupation", "designer"),
         ("Aino Aalto", "date of birth", "1894"),
+        ("Aino Aalto", "was born in", "Helsinki"),
     ],
 }
 
@@ -77,6 +78,8 @@ def cited(verdict: Verdict) -> list[str]:
         ("Alvar Aalto and Maire Gullichsen", "Who founded Artek?", ["Artek"]),
         ("Aino Aalto", "Who was born first, Alvar Aalto or Aino Aalto?", ["1898", "1894"]),
         ("yes", "Was Alvar Aalto an architect?", ["architect"]),
+        ("no", "Was Alvar Aalto born before Aino Aalto?", ["1898", "1894"]),
+        ("no", "Were Alvar Aalto and Aino Aalto born in the same town?", ["Kuortane", "Helsinki"]),
         (
             "Artek's founder Alvar Aalto was born in Kuortane. He was an architect.",
             "Who founded Artek?",
@@ -105,6 +108,14 @@ def test_an_answer_that_the_documents_state_is_supported_by_what_states_it(
         ("Artek", "Who founded Artek?", "repeats"),
         ("Alvar Aalto and Steve Jobs", "Who founded Artek?", "Steve Jobs"),
         ("Aino Aalto", "Who was born first, Aino Aalto or Steve Jobs?", "compared"),
+        ("Alvar Aalto", "Who was born first, Alvar Aalto or Aino Aalto?", "otherwise"),
+        ("yes", "Was Alvar Aalto born before Aino Aalto?", "otherwise"),
+        ("yes", "Were Alvar Aalto and Aino Aalto born in the same town?", "otherwise"),
+        ("Kuortane", "Who founded Artek?", "beyond"),
+        ("Kuortane", "Where was the wife of Alvar Aalto born?", "wife"),
+        ("an architect", "Who was born in Kuortane?", "name"),
+        ("in Kuortane", "How many architects founded Artek?", "number"),
+        ("Kari Nordby", "Who is the office manager of Lisbon?", "lisbon"),
         ("", "Who founded Artek?", "no answer"),
         ("unknown", "Who founded Artek?", "found no answer"),
         (
