@@ -53,7 +53,7 @@ class Packed:
 
 
 def packed(blocks: Iterable[Block], max_words: int) -> list[Packed]:
-    """Pack blocks into passages of at most ``max_words``; a short rest joins the one before it.
+    """Pack blocks into passages of at most ``max_words``; a short beginning or rest joins another.
 
     A block that is longer is cut: a row between cells, code between lines, others between
     sentences. Each passage repeats what its first block needs to be understood.
@@ -69,7 +69,7 @@ def packed(blocks: Iterable[Block], max_words: int) -> list[Packed]:
         for number, (between, text, size) in enumerate(_pieces(block, max_words)):
             known = passages[-1].lines if passages and lead else ()
             more = size + sum(count_words(line) for line in lead if line not in known)
-            if not passages or passages[-1].size + more > max_words:
+            if not passages or not _fits(passages[-1].size, more, max_words):
                 passages.append(Packed())
                 more = size + sum(map(count_words, lead))
                 if number and block.kind == "row":
@@ -78,9 +78,15 @@ def packed(blocks: Iterable[Block], max_words: int) -> list[Packed]:
             passages[-1].size += more
     if len(passages) > 1:
         *_, before, rest = passages
-        if rest.size * 4 <= max_words and (before.size + rest.size) * 4 <= max_words * 5:
+        if _fits(rest.size, before.size, max_words):
             before.parts.extend(passages.pop().parts)
     return passages
+
+
+def _fits(size: int, more: int, max_words: int) -> bool:
+    """Tell whether a passage of ``size`` words takes more: a short one may grow by a quarter."""
+    most = max_words * 5 / 4 if size * 4 <= max_words else max_words
+    return size + more <= most
 
 
 def _introduced(blocks: Iterable[Block]) -> Iterator[Block]:
