@@ -14,12 +14,16 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from ras_flow import Runs, as_tool
+from ras_flow import Runs, as_tool, systems
 from ras_flow.errors import EditError
+from ras_flow.runs.compare import compare
+from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.databases.sqlite import PAGE_SIZE
 from ras_flow.runs.export import to_graphml, to_turtle
+from ras_flow.runs.why import explain
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.testing import ScriptedModel
+from tests.graph import world as ras
 from tests.runs.stories import before, branch, events, told
 from tests.t2rag.world import CLUES, QUESTION, ROUNDS, Propositions, build, read, world
 
@@ -191,6 +195,33 @@ async def test_an_answer_that_came_with_the_last_slots_holds_until_an_edit() -> 
     assert len(model.prompts) == 4
 
 
+async def test_one_database_holds_runs_of_ras_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(systems._BUILT_IN, "t2rag", "tests.t2rag.scripted:SYSTEM")
+    address, builder = str(tmp_path), ras.build(ras.world()).builder
+    async with open_runs_at(address, builder=builder, new=True) as runs:
+        await events(runs.start({"question": ras.QUESTION}, run_id="r"))
+    async with open_runs_at(address, system="t2rag") as runs:
+        await events(runs.start({"question": QUESTION}, SETTINGS, run_id="t"))
+    async with open_runs_at(address, builder=builder) as runs:
+        assert [(one.id, one.system) for one in await runs.recent()] == [
+            ("t", "t2rag"),
+            ("r", "ras"),
+        ]
+        two, one = [await runs.document(id) for id in "tr"]
+        assert explain(two)["stop_meaning"] != explain(one)["stop_meaning"]
+        assert compare(one, 1, two, 1)["sections"] and "1931" in to_turtle(two)
+        assert "Narvik" in to_graphml(one)
+        first = [
+            await events(runs.fork(id, before(it, "answer"), []))
+            for id, it in (("t", two), ("r", one))
+        ]
+        assert [told_of[-1]["answer"] for told_of in first] == ["Northern Light", "Narvik"]
+        again = await events(runs.fork("t", before(two, "resolve"), FORK))
+        assert "propositions" in {event["type"] for event in again}
+
+
 async def test_exports_write_open_slots_as_variables(kept: Any) -> None:
     runs, _ = kept
     one = T2Context(**ROUNDS, max_hops=1)
@@ -216,15 +247,20 @@ async def test_as_a_subgraph_and_as_a_tool() -> None:
     builder = StateGraph(ParentState)
     paused = T2Context(**ROUNDS, pause_after_merge=True)
     builder.add_node("t2rag", build(world(defaults=paused)))
+    builder.add_node("ras", ras.build(ras.world()))
     builder.add_edge(START, "t2rag")
-    builder.add_edge("t2rag", END)
+    builder.add_edge("t2rag", "ras")
+    builder.add_edge("ras", END)
     graph: Any = builder.compile(checkpointer=InMemorySaver())
     await graph.ainvoke(ParentState(question=QUESTION, answer="", clues={}), THREAD)
     refused = await reply(graph, {"op": "fill", "slot": "?composer", "value": "Eva Lund"})
     assert "?director_b" in asked(refused)["problem"]
     await reply(graph, *FORK)
-    result = await reply(graph)
-    assert result["answer"] == "Salt Road" and len(result["clues"]) == 4
+    answers = []
+    async for step in graph.astream(Command(resume={"edits": []}), THREAD):
+        answers += [update["answer"] for update in step.values()]
+    assert answers == ["Salt Road", "Narvik"]
+    assert len((await graph.aget_state(THREAD)).values["clues"]) == 4
     tool = as_tool(build(world(defaults=SETTINGS), checkpointer=InMemorySaver()))
     call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
     message = await tool.ainvoke(call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +24,34 @@ FILMS = {
     "answers": ["Northern Light"],
     "support": [{"title": fact[0], "facts": [fact]} for fact in GOLD],
 }
-SYSTEMS: dict[str, Any] = {"t2rag": {"top_k": 2}, "t2rag_one_round": {"top_k": 2}}
+DOCUMENTS = [{"title": title, "text": text} for title, text in TEXTS.items()]
+CONFIG = tomllib.loads(Path("evaluation_configs/t2rag.toml").read_text())
+SYSTEMS: dict[str, Any] = {
+    name: {"top_k": 2} for name in CONFIG["systems"] if name.startswith("t2rag")
+}
 
 
 async def asked(folder: Path, resolver: Any = read) -> dict[str, Row]:
     (folder / "q.jsonl").write_text(json.dumps(FILMS))
     small = {"format": "jsonl", "path": "q.jsonl"}
     config = parse_config({"benchmarks": {"small": small}, "systems": SYSTEMS}, folder)
-    changes = {"resolver": ScriptedModel(resolver), "extractor": MappingExtractor({})}
-    parts = Parts.of(**world(**changes), defaults=T2Context())
-    await evaluate(config, folder / "out", parts=parts)
+    parts = world(
+        resolver=ScriptedModel(resolver),
+        extractor=MappingExtractor({}),
+        retriever=ListRetriever(DOCUMENTS),
+    )
+    await evaluate(config, folder / "out", parts=Parts.of(**parts, defaults=T2Context()))
+    asked = len(parts["resolver"].prompts)
+    await evaluate(config, folder / "out", parts=Parts.of(**parts, defaults=T2Context()))
+    assert len(parts["resolver"].prompts) == asked, "nothing was left to ask"
     files = (folder / "out" / "predictions" / "small").glob("*.jsonl")
     return {file.stem: ROW.validate_json(file.read_text()) for file in files}
 
 
 async def test_resolved_runs_are_told_from_others(tmp_path: Path) -> None:
     rows = await asked(tmp_path)
+    assert rows.keys() == SYSTEMS.keys()
+    assert all(rows[name].right for name in SYSTEMS.keys() - {"t2rag_one_round"})
     whole, short = rows["t2rag"], rows["t2rag_one_round"]
     assert whole.right and whole.measures["resolved"] == 1
     assert whole.measures["clues_right"] == whole.measures["slots_right"] == 1
@@ -55,8 +68,7 @@ async def test_a_wrong_value_names_the_error(tmp_path: Path) -> None:
 
 
 async def test_passages_are_found_by_what_clues_say() -> None:
-    documents = [{"title": title, "text": text} for title, text in TEXTS.items()]
-    retriever = ChunkRetriever(ListRetriever(documents))
+    retriever = ChunkRetriever(ListRetriever(DOCUMENTS))
     queries = [TripleQuery("Northern Light directed by"), TripleQuery("Per Holm born in")]
     found = await retriever.find(queries, 2)
     first = [one.passage["title"] for one in found.passages]
