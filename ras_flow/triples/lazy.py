@@ -13,7 +13,7 @@ from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import Passage
 from ras_flow.triples.cache import TripleCache
 from ras_flow.triples.extraction import as_extracted, extract
-from ras_flow.triples.ranking import Hit, as_found, proposition, rank
+from ras_flow.triples.ranking import Hit, proposition, rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,14 +53,15 @@ class LazyTripleRetriever:
         texts = [*(query.text for query in queries), *map(proposition, triples)]
         vectors = await self._encoder.encode(texts)
         scores = vectors[: len(queries)] @ vectors[len(queries) :].T
-        ranking = rank(
+        found = rank(
             lambda some, depth: [_nearest(scores[query], depth) for query in some],
-            lambda at: triples[at]["passages"],
+            triples,
+            passages.get,
             [query.skip for query in queries],
             k,
         )
         return replace(
-            as_found(ranking, triples, passages.__getitem__),
+            found,
             extractions=list(made.fresh.values()),
             warnings=[*self._warnings, *made.problems(list(passages.values()))],
         )

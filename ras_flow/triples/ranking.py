@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from functools import cache
 
 from ras_flow.parts.records import FoundTriples, ScoredPassage, ScoredTriple
 from ras_flow.state.kg import spo_of, triple_of
@@ -21,98 +21,65 @@ DEPTH = 32
 """Propositions that each query is asked for first."""
 
 
-class Reached(NamedTuple):
-    """A proposition, the query that it is nearest to, and the passages that it leads to."""
-
-    score: float
-    query: int
-    proposition: int
-    passages: list[str]
-
-
-class Ranking(NamedTuple):
-    """Propositions, best first, and passages in the order reached with the scores that did it."""
-
-    propositions: list[Reached]
-    passages: dict[str, float]
-
-
 def rank(
     search: Search,
-    stated_in: Callable[[int], Sequence[str]],
+    triples: Sequence[Triple],
+    passage_of: Callable[[str], Passage | None],
     skips: Sequence[Collection[str]],
     k: int,
     depth: int = DEPTH,
-) -> Ranking:
+) -> FoundTriples:
     """Walk down the propositions of all queries, best first, to the one that brings passage k.
 
     Each query's list is deepened until what it leaves out cannot matter, so that the result is
-    that of comparing all propositions. Only those with a similarity above 0 count.
+    that of comparing all propositions. Only those with a similarity above 0 count. Each has its
+    best score; equal ones are ordered by query, then by position.
 
     Args:
         search: Finds the nearest propositions.
-        stated_in: The ids of the passages that state a proposition.
+        triples: All propositions, with the passages that state them.
+        passage_of: The passage of an id; None for one that no longer counts.
         skips: Passages that do not count, for each query.
         k: Passages at most.
         depth: Propositions that each query is asked for first.
 
     Returns:
-        Each proposition has its best score; equal scores are ordered by query, then by position.
+        Passages in the order reached, and triples with those of their passages.
     """
     lists: list[list[Hit]] = [[] for _ in skips]
-    found = Ranking([], {})
+    passage_of = cache(passage_of)
     unsure = list(range(len(skips)))
-    while unsure:
-        for query, hits in zip(unsure, search(unsure, depth), strict=True):
+    while True:
+        for query, hits in zip(unsure, search(unsure, depth) if unsure else [], strict=True):
             lists[query] = hits
-        found = _walk(lists, stated_in, skips, k)
+        scores: dict[str, float] = {}
+        reached: dict[int, tuple[float, int, list[str]]] = {}
+        for negative, query, at in sorted(
+            (-score, query, at) for query, hits in enumerate(lists) for score, at in hits
+        ):
+            if negative >= 0 or len(scores) == k:
+                break
+            for id in triples[at]["passages"]:
+                full = id not in scores and len(scores) == k
+                if full or id in skips[query] or passage_of(id) is None:
+                    continue
+                scores.setdefault(id, -negative)
+                leads_to = reached.setdefault(at, (-negative, query, []))[2]
+                leads_to += [id] * (id not in leads_to)
         # The k-th passage's proposition, or any with a similarity: what is below does not count.
-        full = len(found.passages) == k
-        last = min(found.passages.values()) if full else sys.float_info.min
+        last = min(scores.values()) if len(scores) == k else sys.float_info.min
         unsure = [
             query for query in unsure if len(lists[query]) >= depth and lists[query][-1][0] >= last
         ]
-        depth *= 4
-    return found
-
-
-def _walk(
-    lists: Sequence[Sequence[Hit]],
-    stated_in: Callable[[int], Sequence[str]],
-    skips: Sequence[Collection[str]],
-    k: int,
-) -> Ranking:
-    pooled = sorted((-score, query, at) for query, hits in enumerate(lists) for score, at in hits)
-    reached: dict[int, Reached] = {}
-    passages: dict[str, float] = {}
-    for negative, query, at in pooled:
-        if negative >= 0 or len(passages) == k:
+        if not unsure:
             break
-        for id in stated_in(at):
-            if id in skips[query] or (id not in passages and len(passages) == k):
-                continue
-            passages.setdefault(id, -negative)
-            one = reached.setdefault(at, Reached(-negative, query, at, []))
-            if id not in one.passages:
-                one.passages.append(id)
-    return Ranking(list(reached.values()), passages)
-
-
-def as_found(
-    ranking: Ranking,
-    triples: Sequence[Triple],
-    passage_of: Callable[[str], Passage],
-) -> FoundTriples:
-    """Return passages and triples; a triple names those of its passages that it leads to."""
+        depth *= 4
+    found = ((passage_of(id), score) for id, score in scores.items())
     return FoundTriples(
-        [ScoredPassage(passage_of(id), round(score, 6)) for id, score in ranking.passages.items()],
+        [ScoredPassage(passage, round(score, 6)) for passage, score in found if passage],
         [
-            ScoredTriple(
-                triple_of(spo_of(triples[one.proposition]), one.passages),
-                round(one.score, 6),
-                one.query,
-            )
-            for one in ranking.propositions
+            ScoredTriple(triple_of(spo_of(triples[at]), ids), round(score, 6), query)
+            for at, (score, query, ids) in reached.items()
         ],
     )
 

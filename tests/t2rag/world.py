@@ -11,13 +11,7 @@ import numpy as np
 
 from ras_flow.errors import ModelUnavailableError
 from ras_flow.formats.triples import parse_triples
-from ras_flow.parts.records import (
-    AnswerRequest,
-    FoundTriples,
-    ScoredPassage,
-    ScoredTriple,
-    TripleQuery,
-)
+from ras_flow.parts.records import AnswerRequest, FoundTriples, TripleQuery
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import Extracted, Passage, make_passage
 from ras_flow.t2rag.graph import build_t2rag
@@ -84,20 +78,8 @@ class Propositions:
             ]
             return [[(-score, at) for score, at in hits[:depth]] for hits in scored]
 
-        found = rank(
-            search, lambda at: self.triples[at]["passages"], [one.skip for one in queries], k
-        )
-        return FoundTriples(
-            [ScoredPassage(self.passages[id], score) for id, score in found.passages.items()],
-            [
-                ScoredTriple(
-                    {**self.triples[one.proposition], "passages": one.passages},
-                    one.score,
-                    one.query,
-                )
-                for one in found.propositions
-            ],
-        )
+        skips = [query.skip for query in queries]
+        return rank(search, self.triples, self.passages.get, skips, k)
 
 
 class Words:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ras_flow.state.kg import triple_of
+from ras_flow.state.schema import make_passage
 from ras_flow.triples.ranking import Hit, rank
 
 Case = tuple[list[list[str]], list[list[float]], list[set[str]]]
@@ -45,12 +47,13 @@ def test_any_depth_gives_the_full_ranking(case: Case, k: int, depth: int) -> Non
             new = [id for id in stated[at] if id not in skips[query] and id not in passages]
             passages += new[: k - len(passages)]
 
-    found = rank(search, stated.__getitem__, skips, k, depth)
-    assert [(one.proposition, (one.score, one.query)) for one in found.propositions] == [
-        *best.items()
+    triples = [triple_of((str(at), "is", "x"), ids) for at, ids in enumerate(stated)]
+    found = rank(search, triples, lambda id: make_passage(id, id), skips, k, depth)
+    assert [(int(one.triple["subject"]), one.score, one.query) for one in found.triples] == [
+        (at, *how) for at, how in best.items()
     ]
-    assert list(found.passages) == passages
-    assert {id for one in found.propositions for id in one.passages} == set(passages)
+    assert [one.passage["title"] for one in found.passages] == passages
+    assert {id for one in found.triples for id in one.triple["passages"]} == set(passages)
 
 
 def _first(hit: Hit) -> tuple[float, int]:

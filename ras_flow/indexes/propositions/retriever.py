@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ras_flow.documents.index_folders import is_index
 from ras_flow.errors import CorpusIndexError, IndexMismatchError, IndexMissingError
 from ras_flow.indexes.dense import check_dimension, encode_checked
@@ -23,10 +25,10 @@ from ras_flow.indexes.propositions.index import (
 from ras_flow.indexes.queries import check_queries
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import FoundTriples, TripleQuery
-from ras_flow.triples.ranking import as_found, rank
+from ras_flow.state.schema import Passage
+from ras_flow.triples.ranking import Hit, rank
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 
@@ -52,7 +54,10 @@ class StoredTripleRetriever:
         self._passages = corpus.passages
         self._encoder = encoder
         ids = corpus.ids()
-        self._places = _Places(ids)
+        # 16 hex digits each.
+        keys = np.array([int(id, 16) for id in ids], dtype=np.uint64)
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
         unread = len(set(ids).difference(propositions.read()))
         command = shlex.join(["ras-flow", "triples", "index", str(corpus.path)])
         self._warnings = [
@@ -74,13 +79,17 @@ class StoredTripleRetriever:
     def _rank(
         self, vectors: npt.NDArray[np.float32], skips: Sequence[frozenset[str]], k: int
     ) -> FoundTriples:
-        ranking = rank(
-            lambda queries, depth: self._vectors.search(vectors[queries], depth),
-            lambda at: [id for id in self._propositions[at]["passages"] if id in self._places],
-            skips,
-            k,
-        )
-        return as_found(ranking, self._propositions, lambda id: self._passages[self._places[id]])
+        def search(queries: list[int], depth: int) -> list[list[Hit]]:
+            return self._vectors.search(vectors[queries], depth)
+
+        return rank(search, self._propositions, self._passage, skips, k)
+
+    def _passage(self, id: str) -> Passage | None:
+        """Return a passage as the index has it now, if it does."""
+        key = np.uint64(int(id, 16))
+        at = int(self._keys.searchsorted(key))
+        known = at < len(self._keys) and self._keys[at] == key
+        return self._passages[int(self._order[at])] if known else None
 
 
 def open_propositions(
@@ -92,12 +101,12 @@ def open_propositions(
         IndexMissingError: It lacks a triple index.
         IndexMismatchError: It has some of another extractor or encoder.
     """
-    folder = proposition_folder(index, extractor)
     if is_engine(index):
         raise IndexMissingError(
             f"{index} names a vector database, which has no propositions: use triple_index="
             '"lazy", or name the folder of an index.'
         )
+    folder = proposition_folder(index, extractor)
     if not is_index(folder):
         ways = (
             f"run `{shlex.join(['ras-flow', 'triples', 'index', str(index)])}` with this "
@@ -111,24 +120,3 @@ def open_propositions(
         raise IndexMissingError(f"The index at {index} has no propositions: {ways}")
     corpus = CorpusIndex.open(index)
     return StoredTripleRetriever(PropositionIndex.open(folder, encoder=encoder), corpus, encoder)
-
-
-class _Places:
-    """Where an index has each passage: 16 bytes a passage, as ids are 16 hex digits."""
-
-    def __init__(self, ids: Sequence[str]) -> None:
-        import numpy as np  # noqa: PLC0415
-
-        keys = np.fromiter((int(id, 16) for id in ids), dtype=np.uint64, count=len(ids))
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
-
-    def __contains__(self, id: str) -> bool:
-        at = self._at(id)
-        return at < len(self._keys) and int(self._keys[at]) == int(id, 16)
-
-    def __getitem__(self, id: str) -> int:
-        return int(self._order[self._at(id)])
-
-    def _at(self, id: str) -> int:
-        return int(self._keys.searchsorted(self._keys.dtype.type(int(id, 16))))
