@@ -9,9 +9,13 @@ from typing import Any, NamedTuple, NoReturn
 from langgraph.types import Overwrite
 
 from ras_flow.errors import ConfigurationError, EditError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
 from ras_flow.settings.context import Context
 from ras_flow.state.kg import merge_triples
 from ras_flow.state.schema import Extracted, Hop, Passage, Plan, Triple
+
+_SPO = ("subject", "predicate", "object")
 
 BEGINNING = ("__start__", "start")
 """The nodes before which a run has only been asked."""
@@ -65,6 +69,16 @@ class Draft:
     def refuse(self, why: str) -> NoReturn:
         """Refuse the edit at work."""
         raise EditError(f"{self.at}: {why}")
+
+    def fields(self, edit: Any) -> Spo:
+        """Return the subject, predicate and object that someone wrote, or refuse them."""
+        subject, predicate, object = (clean_field(edit[name]) for name in _SPO)
+        for name, part in zip(_SPO, (subject, predicate, object), strict=True):
+            if not normalize_name(part):
+                self.refuse(f"the {name} has no letter, digit or symbol in it; write one.")
+            if len(part) > MAX_FIELD:
+                self.refuse(f"the {name} has {len(part)} characters; {MAX_FIELD} fit.")
+        return subject, predicate, object
 
     @property
     def settings_key(self) -> str:

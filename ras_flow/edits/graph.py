@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ras_flow.edits.draft import Draft, Operation
 from ras_flow.edits.records import AddTriple, DropPassage, DropTriple, SetModel
-from ras_flow.formats.normalize import normalize_name
-from ras_flow.formats.triples import MAX_FIELD, clean_field
+from ras_flow.formats.triples import clean_field
 from ras_flow.settings.context import CHAIN_ENDS, NO_EXTRACTOR
 from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
 from ras_flow.state.schema import Extracted, Hop, Triple
@@ -32,16 +31,7 @@ def add_triple(draft: Draft, edit: AddTriple) -> None:
     """Put a triple into the graph."""
     if not draft.hops:
         draft.refuse("nothing has been retrieved yet; add triples from the first hop on.")
-    parts = [
-        clean_field(edit["subject"]),
-        clean_field(edit["predicate"]),
-        clean_field(edit["object"]),
-    ]
-    for name, part in zip(("subject", "predicate", "object"), parts, strict=True):
-        if not normalize_name(part):
-            draft.refuse(f"the {name} has no letter, digit or symbol in it; write one.")
-        if len(part) > MAX_FIELD:
-            draft.refuse(f"the {name} has {len(part)} characters; {MAX_FIELD} fit.")
+    parts = draft.fields(edit)
     passages = edit.get("passages", [])
     for id in passages:
         if id not in draft.passages:

@@ -17,14 +17,19 @@ class StopReason(NamedTuple):
     cut_short: bool = False
 
 
+SHARED = {
+    "budget": StopReason("the budget was used up", cut_short=True),
+    "static": StopReason("answered from the given documents"),
+    "error": StopReason("a part failed; best answer so far", cut_short=True),
+}
+"""What every system may stop for."""
+
 RAS = {
+    **SHARED,
     "no_retrieval": StopReason("no search was needed"),
     "sufficient": StopReason("the planner found the graph sufficient"),
     "not_found": StopReason("the documents do not say"),
     "max_hops": StopReason("the hop limit was reached", cut_short=True),
     "no_progress": StopReason("the planner made no progress", cut_short=True),
-    "budget": StopReason("the budget was used up", cut_short=True),
-    "static": StopReason("answered from the given documents"),
-    "error": StopReason("a part failed; best answer so far", cut_short=True),
 }
 """Why a run of RAS stopped gathering knowledge and answered."""

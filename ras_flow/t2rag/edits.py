@@ -10,7 +10,7 @@ from ras_flow.edits.draft import Draft, EditPoint, Operation
 from ras_flow.edits.graph import GRAPH_EDITS, SHARED, drop_passage
 from ras_flow.edits.records import JSON, DropPassage, Text
 from ras_flow.formats.normalize import name_key
-from ras_flow.formats.triples import MAX_FIELD, clean_field
+from ras_flow.formats.triples import clean_field
 from ras_flow.state.kg import spo_of
 from ras_flow.t2rag.board import survey
 from ras_flow.t2rag.clues import bind, clue_id, fill_id, is_value, named, slots_of, tidied
@@ -20,19 +20,10 @@ from ras_flow.t2rag.records import Clue, Fill, clue_of
 
 
 @JSON
-class FillSlot(TypedDict):
-    """Fill a slot with a value of one's own; what was found under another one no longer holds."""
+class SetSlot(TypedDict):
+    """Fill a slot with a value of one's own, or choose one of those that were found for it."""
 
-    op: Literal["fill"]
-    slot: Text
-    value: Text
-
-
-@JSON
-class ChooseFill(TypedDict):
-    """Choose one of the values that were found for a slot."""
-
-    op: Literal["choose"]
+    op: Literal["fill", "choose"]
     slot: Text
     value: Text
 
@@ -63,19 +54,18 @@ class DropClue(TypedDict):
     clue: Text
 
 
-def fill_slot(draft: Draft, edit: FillSlot) -> None:
-    """Fill a slot by a person's word."""
-    slot = _slot(draft, edit["slot"])
-    value = clean_field(edit["value"])
+def fill_slot(draft: Draft, edit: SetSlot) -> None:
+    """Fill a slot by a person's word; what was found under another value no longer holds."""
+    slot, value = _slot(draft, edit["slot"]), clean_field(edit["value"])
     if not is_value(value, [slot]):
         draft.refuse(f"{edit['value']!r:.100} cannot fill a slot: write a name, date or number.")
-    clues: dict[str, Clue] = _own(draft, "clues")
+    clues = _own(draft, "clues").items()
     id = fill_id(slot, value, {})
     fill = Fill(
         slot=slot,
         value=value,
         given={},
-        clues=[clue for clue, one in clues.items() if slot in slots_of(spo_of(one))],
+        clues=[clue for clue, one in clues if slot in slots_of(spo_of(one))],
         triples=[],
         passages=[],
         round=len(draft.state["rounds"]),
@@ -86,38 +76,32 @@ def fill_slot(draft: Draft, edit: FillSlot) -> None:
     draft.replaced["choices"] = {**_own(draft, "choices"), slot: id}
 
 
-def choose_fill(draft: Draft, edit: ChooseFill) -> None:
+def choose_fill(draft: Draft, edit: SetSlot) -> None:
     """Choose a value that was found."""
-    slot = _slot(draft, edit["slot"])
-    found = {id: one for id, one in _own(draft, "fills").items() if one["slot"] == slot}
-    wanted = name_key(edit["value"])
-    same = [id for id, one in found.items() if name_key(one["value"]) == wanted]
+    slot, wanted = _slot(draft, edit["slot"]), name_key(edit["value"])
+    found = {id: one["value"] for id, one in _own(draft, "fills").items() if one["slot"] == slot}
+    same = [id for id, value in found.items() if name_key(value) == wanted]
     if not same:
-        values = ", ".join(repr(one["value"]) for one in found.values()) or "nothing"
+        values = ", ".join(map(repr, found.values())) or "nothing"
         draft.refuse(f"{slot} was not filled with {edit['value']!r:.100} but with {values}.")
     draft.replaced["choices"] = {**_own(draft, "choices"), slot: same[0]}
 
 
 def unfill_slot(draft: Draft, edit: UnfillSlot) -> None:
     """Take all values of a slot away."""
-    slot = _slot(draft, edit["slot"])
-    fills, choices = _own(draft, "fills"), _own(draft, "choices")
+    slot, fills = _slot(draft, edit["slot"]), _own(draft, "fills")
     kept = {id: one for id, one in fills.items() if one["slot"] != slot}
     if len(kept) == len(fills):
         draft.refuse(f"{slot} is empty at this step.")
     draft.replaced["fills"] = kept
-    draft.replaced["choices"] = {one: id for one, id in choices.items() if one != slot}
+    chosen = {one: id for one, id in _own(draft, "choices").items() if one != slot}
+    draft.replaced["choices"] = chosen
 
 
 def add_clue(draft: Draft, edit: AddClue) -> None:
     """Add a clue to search for."""
     clues: dict[str, Clue] = _own(draft, "clues")
-    fields = tidied(
-        (clean_field(edit["subject"]), clean_field(edit["predicate"]), clean_field(edit["object"]))
-    )
-    for part, text in zip(("subject", "predicate", "object"), fields, strict=True):
-        if not text or len(text) > MAX_FIELD:
-            draft.refuse(f"the {part} has {len(text)} characters; write 1 to {MAX_FIELD}.")
+    fields = tidied(draft.fields(edit))
     [spo] = named([fields], {slot for one in clues.values() for slot in slots_of(spo_of(one))})
     if not bind(spo, {}).query:
         draft.refuse("nothing in this clue is known: write a name or a relation.")
@@ -125,10 +109,8 @@ def add_clue(draft: Draft, edit: AddClue) -> None:
         draft.refuse("the run has this clue already.")
     if len(clues) >= 2 * MOST_CLUES:
         draft.refuse(f"the run has {len(clues)} clues, the most that it takes: drop one first.")
-    draft.replaced["clues"] = {
-        **clues,
-        clue_id(spo): clue_of(spo, "person", len(draft.state["rounds"])),
-    }
+    clue = clue_of(spo, "person", len(draft.state["rounds"]))
+    draft.replaced["clues"] = {**clues, clue_id(spo): clue}
 
 
 def drop_clue(draft: Draft, edit: DropClue) -> None:
@@ -195,8 +177,8 @@ def _without(draft: Draft, part: Literal["clues", "passages"], gone: str) -> dic
 OPERATIONS = {
     **SHARED,
     "drop_passage": Operation(DropPassage, drop_passage_and_fills),
-    "fill": Operation(FillSlot, fill_slot),
-    "choose": Operation(ChooseFill, choose_fill),
+    "fill": Operation(SetSlot, fill_slot),
+    "choose": Operation(SetSlot, choose_fill),
     "unfill": Operation(UnfillSlot, unfill_slot),
     "add_clue": Operation(AddClue, add_clue),
     "drop_clue": Operation(DropClue, drop_clue),
@@ -210,12 +192,9 @@ EDIT_POINTS = {
     "__start__": EditPoint((), "__start__"),
     "start": EditPoint(("model",), "__start__"),
     "decompose": EditPoint(("model",), "start"),
-    "review_plan": EditPoint(_ALL, "review_plan"),
     "retrieve": EditPoint(_ALL, "review_plan"),
     "resolve": EditPoint(_ALL, "retrieve"),
-    "review_graph": EditPoint(_ALL, "review_graph"),
-    "review_answer": EditPoint(_ALL, "review_answer"),
-    "answer": EditPoint(_ALL, "review_answer"),
-    "": EditPoint(_ALL, "review_answer"),
+    **{name: EditPoint(_ALL, name) for name in ("review_plan", "review_graph", "review_answer")},
+    **dict.fromkeys(("answer", ""), EditPoint(_ALL, "review_answer")),
 }
 """Before each node. Edits count as reviewed: nobody is asked about them again."""

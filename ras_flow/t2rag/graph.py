@@ -29,7 +29,7 @@ from ras_flow.parts.protocols import (
     TripleRetriever,
 )
 from ras_flow.parts.source import PartsSource
-from ras_flow.state.stop_reasons import StopReason
+from ras_flow.state.stop_reasons import SHARED, StopReason
 from ras_flow.systems import System
 from ras_flow.t2rag import routing
 from ras_flow.t2rag.edits import EDIT_POINTS, OPERATIONS, shown_clues, shown_next
@@ -48,50 +48,28 @@ from ras_flow.t2rag.shown import (
 from ras_flow.t2rag.state import T2Output, T2State
 from ras_flow.t2rag.view import answerer_reads, doubts, supporting
 
+_review = partial(Review, then=routing.after_resolve, shows=shown_clues)
+
 REVIEWS = (
-    Review(
-        node="review_plan",
-        point="before_retrieval",
-        before="retrieve",
-        then=routing.after_resolve,
-        shows=shown_next,
-    ),
-    Review(
-        node="review_graph",
-        point="after_merge",
-        after="resolve",
-        then=routing.after_resolve,
-        shows=shown_clues,
-    ),
-    Review(
-        node="review_answer",
-        point="before_answer",
-        before="answer",
-        then=routing.after_resolve,
-        shows=shown_clues,
-    ),
+    _review(node="review_plan", point="before_retrieval", before="retrieve", shows=shown_next),
+    _review(node="review_graph", point="after_merge", after="resolve"),
+    _review(node="review_answer", point="before_answer", before="answer"),
 )
 """Where a person may approve or edit a run, if its settings ask for that."""
 
 POINTS = [review.point for review in REVIEWS]
 
 OWN = {
-    "plans": Overwrite([]),
-    "rounds": Overwrite([]),
-    "clues": Overwrite({}),
-    "fills": Overwrite({}),
-    "choices": Overwrite({}),
-    "verdicts": Overwrite({}),
+    **dict.fromkeys(("plans", "rounds"), Overwrite([])),
+    **dict.fromkeys(("clues", "fills", "choices", "verdicts"), Overwrite({})),
 }
 """T²RAG's own channels before a run begins."""
 
 STOP_REASONS = {
+    **SHARED,
     "sufficient": StopReason("every clue was resolved"),
     "max_hops": StopReason("the limit of rounds was reached", cut_short=True),
     "no_progress": StopReason("another search would have found nothing new", cut_short=True),
-    "budget": StopReason("the budget was used up", cut_short=True),
-    "static": StopReason("answered from the given documents"),
-    "error": StopReason("a part failed; best answer so far", cut_short=True),
 }
 """Why a run of T²RAG stopped searching and answered."""
 

@@ -15,7 +15,7 @@ from ras_flow.t2rag.clues import bind, clue_id, named, tidied
 MOST_CLUES = 16
 """Clues of one question at most; a longer list is a model that rambles."""
 
-_LONGEST = 64_000
+LONGEST = 64_000
 _LEAD = re.compile(
     r"[\s>*_`#-]*(?:(?:triples?|clues?|c)\s*#?\d*\s*[:.)]|\d{1,2}[.)])*[\s*_`]*\|?(.*?)\|?\s*",
     re.IGNORECASE,
@@ -64,7 +64,7 @@ def parse_decomposition(text: str) -> Decomposition:
     Lines with two bars count, whatever stands between them (reasoning, headings, bullets); without
     any, triples in the form of extractors, or named fields, as "Subject: …".
     """
-    shown = visible(spoken(text[:_LONGEST]))
+    shown = visible(spoken(text[:LONGEST]))
     lines = shown.split("\n")
     found = [fact.spo for line in lines for fact in facts_of(_bare(line))]
     usable = list(filter(_is_clue, map(tidied, found or parse_triples(shown).triples)))

@@ -23,7 +23,7 @@ from ras_flow.formats.reply import spoken
 from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
 from ras_flow.state.schema import Passage
 from ras_flow.t2rag.clues import is_value, slots_of, tidied
-from ras_flow.t2rag.formats.decomposition import format_clue
+from ras_flow.t2rag.formats.decomposition import LONGEST, format_clue
 
 QUESTION = "Question: "
 KNOWN = "Known: "
@@ -32,13 +32,11 @@ CLAIM = " (true?)"
 """What marks a clue without slots in a view: it is to be checked, not filled."""
 MOST_LINES = 64
 
-_LONGEST = 64_000
 _LINE = re.compile(
-    r"[\s>*_`#-]*[\[(]?c\s?(\d{1,3})[\])]?[.:)]?[\s*_`]*([?？]\w+)?[\s*_`]*(?:=+>?|:|->|→|(?=\b(?:yes|no)\b))"
-    r"[\s*_`]*(.+)",
+    r"[\s>*_`#-]*(?:[\[(]?c\s?(\d{1,3})[\])]?[.:)]?[\s*_`]*)?([?？]\w+)?[\s*_`]*"
+    r"(?:=+>?|:|->|→|(?=\b(?:yes|no)\b))[\s*_`]*(.+)",
     re.IGNORECASE,
 )
-_SLOT_LINE = re.compile(r"[\s>*_`#-]*([?？]\w+)[\s*_`]*(?:=+|:|->|→)[\s*_`]*(.+)")
 _ANSWER = re.compile(r"[\s>*_`#-]*(?:final\s+)?answer[\s*_`]*[=:][\s*_`]*(.+)", re.IGNORECASE)
 _VERDICT = re.compile(
     r"[\W_]*(?:(yes|true|supported|confirmed|correct)|(no|false|contradicted|refuted|incorrect))"
@@ -137,8 +135,7 @@ def resolve_view(request: ResolveRequest) -> str:
         Question: <question>
         c1: <subject> | <predicate> | ?slot
     """
-    lines: list[str] = []
-    below: dict[int, list[Spo]] = {}
+    lines, below = list[str](), dict[int, list[Spo]]()
     for fact in request.propositions:
         below.setdefault(min(fact.numbers, default=0), []).append(fact.spo)
     for number, passage in enumerate(request.passages, 1):
@@ -171,53 +168,41 @@ def format_resolution(resolution: Resolution) -> str:
 
 def parse_resolution(text: str) -> Resolution:
     """Read a reply in the form above or the paper's; never raises."""
-    shown = visible(spoken(text[:_LONGEST]))
-    values: list[Value] = []
-    verdicts: list[Judged] = []
-    triples: list[Fact] = []
-    answer = ""
-    for line in shown.split("\n"):
-        if read := _ANSWER.fullmatch(line):
-            answer = clean_answer(numbers_at_end(read[1])[0])
-        elif read := _LINE.fullmatch(line):
-            _read(int(read[1]), read[2], read[3], values, verdicts, triples)
-        elif read := _SLOT_LINE.fullmatch(line):
-            _read(0, read[1], read[2], values, verdicts, triples)
-        else:
-            triples += facts_of(line)
-    if not (values or verdicts or triples):
-        triples += _blocks(shown)
-    written = (Fact(tidied(fact.spo), fact.numbers) for fact in triples)
+    shown = visible(spoken(text[:LONGEST]))
+    lines = shown.split("\n")
+    read = [one for line in lines for one in _read(line)] or list(_blocks(shown))
+    facts = [Fact(tidied(one.spo), one.numbers) for one in read if isinstance(one, Fact)]
+    answers = [
+        clean_answer(numbers_at_end(said[1])[0]) for said in map(_ANSWER.fullmatch, lines) if said
+    ]
     return Resolution(
-        list(dict.fromkeys(values))[:MOST_LINES],
-        list(dict.fromkeys(verdicts))[:MOST_LINES],
-        [fact for fact in written if _says_something(fact.spo)][:MOST_LINES],
-        answer,
+        list(dict.fromkeys(one for one in read if isinstance(one, Value)))[:MOST_LINES],
+        list(dict.fromkeys(one for one in read if isinstance(one, Judged)))[:MOST_LINES],
+        [fact for fact in facts if _says_something(fact.spo)][:MOST_LINES],
+        clean_answer(numbers_at_end(answers[-1])[0]) if answers else "",
     )
 
 
-def _read(
-    clue: int,
-    slot: str | None,
-    said: str,
-    values: list[Value],
-    verdicts: list[Judged],
-    triples: list[Fact],
-) -> None:
+def _read(line: str) -> Iterator[Value | Judged | Fact]:
+    """Read what one line says."""
+    read = _LINE.fullmatch(line)
+    if read is None or not (read[1] or read[2]):
+        yield from facts_of(line)
+        return
+    clue, slot, said = int(read[1] or 0), read[2], read[3]
     rest, numbers = numbers_at_end(said)
     if slot is None:
         if verdict := _VERDICT.fullmatch(rest):
-            verdicts.append(Judged(clue, verdict[1] is not None, tuple(numbers)))
+            yield Judged(clue, verdict[1] is not None, tuple(numbers))
             return
         if written := list(facts_of(said)):
-            triples += written
+            yield from written
             return
-    name = "" if slot is None else f"?{slot[1:].casefold()}"
     for one in _NEXT.split(said):
         text, numbers = numbers_at_end(one)
         value = clean_field(text.strip(" *_`"))
         if is_value(value):
-            values.append(Value(clue, name, value, tuple(numbers)))
+            yield Value(clue, f"?{slot[1:].casefold()}" if slot else "", value, tuple(numbers))
 
 
 def _blocks(text: str) -> Iterator[Fact]:
