@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from itertools import count
 from typing import Literal, NamedTuple
@@ -12,6 +12,7 @@ from ras_flow.formats.answer import says_unknown
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.text import has_word
 from ras_flow.formats.triples import MAX_FIELD, Spo
+from ras_flow.state.kg import as_spo
 from ras_flow.t2rag.records import Fill, Fills
 
 Kind = Literal["resolved", "searchable", "fuzzy"]
@@ -58,13 +59,11 @@ def bind(spo: Spo, values: Mapping[str, str]) -> Form:
         open_slots += left
         blanks += bool(left)
         whole = [values.get(one, one) if at % 2 else one for at, one in enumerate(pieces)]
-        bare = [values.get(one, "") if at % 2 else one for at, one in enumerate(pieces)]
+        said = _joined("" if at % 2 and pieces[at] in left else one for at, one in enumerate(whole))
         written.append(_joined(whole))
-        said = _joined(bare)
         known.append(said.strip(_EDGES) if left else said)
-    subject, predicate, object = written
-    query = " ".join(part for part in known if has_word(part))
-    return Form((subject, predicate, object), tuple(dict.fromkeys(open_slots)), blanks, query)
+    query = " ".join(filter(has_word, known))
+    return Form(as_spo(written), tuple(dict.fromkeys(open_slots)), blanks, query)
 
 
 def clue_id(spo: Spo) -> str:
@@ -88,10 +87,9 @@ def placeholder(field: str) -> str | None:
 
 def tidied(spo: Spo) -> Spo:
     """Write the placeholders of a clue as slots: ``?``, ``?name``, or text with `` ?name``."""
-    subject, predicate, object = (
-        placeholder(field) or _SLOT.sub(lambda slot: slot[0].casefold(), field) for field in spo
+    return as_spo(
+        [placeholder(part) or _SLOT.sub(lambda slot: slot[0].casefold(), part) for part in spo]
     )
-    return subject, predicate, object
 
 
 def named(clues: Iterable[Spo], taken: Iterable[str] = ()) -> list[Spo]:
@@ -99,14 +97,7 @@ def named(clues: Iterable[Spo], taken: Iterable[str] = ()) -> list[Spo]:
     clues = list(clues)
     taken = {slot for spo in clues for slot in slots_of(spo)}.union(taken)
     free = (slot for n in count(1) if (slot := f"?x{n}") not in taken)
-    return [
-        (
-            next(free) if subject == "?" else subject,
-            next(free) if predicate == "?" else predicate,
-            next(free) if object == "?" else object,
-        )
-        for subject, predicate, object in clues
-    ]
+    return [as_spo([next(free) if part == "?" else part for part in spo]) for spo in clues]
 
 
 def is_value(text: str, slots: Iterable[str] = ()) -> bool:
@@ -143,24 +134,22 @@ def chosen_fills(fills: Fills, choices: Mapping[str, str]) -> dict[str, str]:
     """
     chosen = {slot: id for slot, id in choices.items() if id in fills}
     while True:
-        settled = dict(chosen)
+        found: dict[str, str] = {}
         for id, fill in fills.items():
-            slot = fill["slot"]
-            held = settled.items() >= fill["given"].items()
-            if slot in settled or not held:
-                continue
-            best = chosen.get(slot)
-            if best is None or _rank(fill) < _rank(fills[best]):
-                chosen[slot] = id
-        if chosen == settled:
+            slot, holds = fill["slot"], chosen.items() >= fill["given"].items()
+            if slot not in chosen and holds:
+                best = found.setdefault(slot, id)
+                found[slot] = min(best, id, key=lambda one: _rank(fills[one]))
+        if not found:
             return chosen
+        chosen |= found
 
 
 def _rank(fill: Fill) -> tuple[int, int, int]:
     return -len(fill["clues"]), -len(fill["passages"]), fill["round"]
 
 
-def _joined(pieces: Sequence[str]) -> str:
+def _joined(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).split())
 
 
