@@ -10,16 +10,14 @@ from typing import Any, Literal, NamedTuple
 from ras_flow.formats.normalize import name_key
 from ras_flow.state.kg import spo_of
 from ras_flow.t2rag.clues import Form, bind, chosen_fills, clue_id
-from ras_flow.t2rag.records import Clue, Fill, Fills, Maker, Verdict
 from ras_flow.t2rag.settings import T2Context
+from ras_flow.t2rag.state import Clue, Fill, Fills, Maker, Verdict
 
 Status = Literal[
     "resolved", "supported", "contradicted", "searchable", "unchecked", "fuzzy", "dropped"
 ]
 """``unchecked`` is a claim of the question, or of a clue with bound slots, that no text was seen
 to state; it is searched for like a ``searchable`` clue, which has one open field."""
-
-OPEN = ("searchable", "unchecked", "fuzzy")
 
 SEARCHES = 2
 """Rounds that search for the same thing: the second reads on where the first ended."""
@@ -28,15 +26,8 @@ SEARCHES = 2
 class Standing(NamedTuple):
     """A clue, what it says now and how far it is.
 
-    Attributes:
-        id: Its id.
-        clue: As it was written.
-        form: As it is with the chosen values.
-        status: How far it is.
-        by: Who found that last, if it is known.
-        round: In which round.
-        passages: What states it.
-        searches: Rounds that searched for what it says now.
+    Its last finding is ``by`` someone, in a ``round``; ``passages`` state it. So many ``searches``
+    were made for what it says now.
     """
 
     id: str
@@ -51,13 +42,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Board:
-    """All clues of a run.
-
-    Attributes:
-        clues: They, in the order in which they came.
-        chosen: The chosen fill of each slot that has one.
-        values: Its value.
-    """
+    """All clues of a run in their order, and by slot the chosen fill and its value."""
 
     clues: list[Standing]
     chosen: Mapping[str, str] = field(default_factory=dict)
@@ -67,15 +52,19 @@ class Board:
         """Tell whether a fill was found under values that are the chosen ones."""
         return self.chosen.items() >= fill["given"].items()
 
+    def of(self, *status: Status) -> list[Standing]:
+        """Return the clues that are so far."""
+        return [one for one in self.clues if one.status in status]
+
     @property
     def open(self) -> list[Standing]:
         """What is not known yet."""
-        return [one for one in self.clues if one.status in OPEN]
+        return self.of("searchable", "unchecked", "fuzzy")
 
     @property
     def searchable(self) -> list[Standing]:
         """What can be searched for."""
-        return [one for one in self.clues if one.status in ("searchable", "unchecked")]
+        return self.of("searchable", "unchecked")
 
     @property
     def next(self) -> list[Standing]:
@@ -85,9 +74,7 @@ class Board:
     @property
     def known(self) -> list[Standing]:
         """What was resolved or judged."""
-        return [
-            one for one in self.clues if one.status in ("resolved", "supported", "contradicted")
-        ]
+        return self.of("resolved", "supported", "contradicted")
 
 
 def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
@@ -95,7 +82,7 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
     fills: Fills = state.get("fills") or {}
     verdicts: Mapping[str, Verdict] = state.get("verdicts") or {}
     chosen = chosen_fills(fills, state.get("choices") or {})
-    values = {slot: fills[id]["value"] for slot, id in chosen.items()}
+    board = Board([], chosen, {slot: fills[id]["value"] for slot, id in chosen.items()})
     searched = Counter(
         pair
         for made in state.get("rounds") or ()
@@ -103,28 +90,27 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
         for pair in zip(made["clues"], made["queries"], strict=False)
     )
     witnesses: dict[str, list[Fill]] = {}
-    for fill in fills.values():
-        best = chosen.get(fill["slot"])
-        holds = chosen.items() >= fill["given"].items() or fill is fills.get(best or "")
-        if best and holds and name_key(values[fill["slot"]]) == name_key(fill["value"]):
-            for clue_of in fill["clues"]:
-                witnesses.setdefault(clue_of, []).append(fill)
-    standings = []
+    for id, fill in fills.items():
+        value = board.values.get(fill["slot"], "")
+        if name_key(value) == name_key(fill["value"]):
+            if board.holds(fill) or id == chosen[fill["slot"]]:
+                for clue_of in fill["clues"]:
+                    witnesses.setdefault(clue_of, []).append(fill)
     for id, clue in (state.get("clues") or {}).items():
-        form = bind(spo_of(clue), values)
+        form = bind(spo_of(clue), board.values)
         status: Status = form.kind
-        passages = [passage for fill in witnesses.get(id, ()) for passage in fill["passages"]]
-        last = max(witnesses.get(id, ()), key=lambda fill: fill["round"], default=None)
-        by, found = (last["by"], last["round"]) if last else (None, None)
-        if status == "resolved" and last is None:
+        found = witnesses.get(id, [])
+        passages = [passage for fill in found for passage in fill["passages"]]
+        last = max(found, key=lambda fill: fill["round"], default=None)
+        by, at = (last["by"], last["round"]) if last else (None, None)
+        searches = searched[id, form.query]
+        if status == "resolved" and not found:
             if verdict := verdicts.get(clue_id(form.spo)):
-                status, found, passages = verdict["verdict"], verdict["round"], verdict["passages"]
-                by = "model"
+                status, at, passages = verdict["verdict"], verdict["round"], verdict["passages"]
             elif settings.claims == "check":
                 status = "unchecked"
-        searches = searched[id, form.query]
         if status in ("searchable", "unchecked") and searches and settings.unresolved == "drop":
             status = "dropped"
         states = list(dict.fromkeys(passages))
-        standings.append(Standing(id, clue, form, status, by, found, states, searches))
-    return Board(standings, chosen, values)
+        board.clues.append(Standing(id, clue, form, status, by, at, states, searches))
+    return board

@@ -21,9 +21,8 @@ from ras_flow.t2rag.formats.decomposition import (
     parse_decomposition,
 )
 from ras_flow.t2rag.parts import decompose_question
-from ras_flow.t2rag.records import clue_of
 from ras_flow.t2rag.routing import ATTEMPTS
-from ras_flow.t2rag.state import T2State
+from ras_flow.t2rag.state import T2State, clue_of
 
 LONGEST_REPLY = 4_000
 """Characters of a reply that are kept."""
