@@ -87,13 +87,9 @@ def show_clues(board: Board) -> list[ShownClue]:
 
 def show_fills(fills: Mapping[str, Fill], board: Board) -> list[ShownFill]:
     """Describe fills."""
+    chosen = set(board.chosen.values())
     return [
-        ShownFill(
-            **fill,
-            id=id,
-            chosen=board.chosen.get(fill["slot"]) == id,
-            holds=board.holds(fill),
-        )
+        ShownFill(**fill, id=id, chosen=id in chosen, holds=board.holds(fill))
         for id, fill in fills.items()
     ]
 

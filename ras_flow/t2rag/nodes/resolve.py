@@ -14,7 +14,7 @@ from ras_flow.nodes.warn import loss_of, warn
 from ras_flow.parts.records import Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.kg import merge_triples, spo_of, triple_id, triple_of
-from ras_flow.state.schema import Passage, Triple
+from ras_flow.state.schema import Triple
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import Board, survey
 from ras_flow.t2rag.events import CluesEvent, FillsEvent, show_clues, show_fills
@@ -66,15 +66,9 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
     after["triples"] = merge_triples(state["triples"], triples)
     if resolution.answer and board.clues and not board.open:
         told["saw"] = seen_by(after, context)
-    runtime.stream_writer(
-        FillsEvent(
-            type="fills",
-            hop=index,
-            fills=show_fills(read.fills, board),
-            verdicts=read.verdicts,
-            open=len(board.open),
-        )
-    )
+    fills, left = show_fills(read.fills, board), len(board.open)
+    event = FillsEvent(type="fills", hop=index, fills=fills, verdicts=read.verdicts, open=left)
+    runtime.stream_writer(event)
     if (clues := show_clues(board)) != show_clues(seen.board):
         runtime.stream_writer(CluesEvent(type="clues", hop=index + 1, clues=clues))
     warnings += loss_of("resolver", reply)
@@ -84,15 +78,8 @@ async def resolve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> 
         for one in read.fills.values()
         if not one["grounded"]
     ]
-    return {
-        "rounds": [told],
-        "clues": read.clues,
-        "fills": read.fills,
-        "verdicts": read.verdicts,
-        "triples": triples,
-        "usage": cost.usage(),
-        **warn(runtime, *warnings),
-    }
+    update = {**vars(read), "rounds": [told], "triples": triples, "usage": cost.usage()}
+    return {**update, **warn(runtime, *warnings)}
 
 
 def _seen(state: T2State, context: T2Context) -> Seen:
@@ -101,10 +88,9 @@ def _seen(state: T2State, context: T2Context) -> Seen:
             "The state has no round to resolve: go on from an earlier step, or ask the question "
             "anew if earlier checkpoints were pruned."
         )
-    made = state["rounds"][-1]
-    hop = state["hops"][made["index"]]
-    read = [id for id in made.get("read", hop["passages"]) if id in state["passages"]]
-    passages: dict[str, Passage] = {id: state["passages"][id] for id in read}
+    made, known = state["rounds"][-1], state["passages"]
+    read = made.get("read", state["hops"][made["index"]]["passages"])
+    passages = {id: known[id] for id in read if id in known}
     triples = {id: state["triples"][id] for id in made["found"] if id in state["triples"]}
     board = survey(state, context)
     return Seen(made["index"], board, board.open, passages, triples, context.read_passages)

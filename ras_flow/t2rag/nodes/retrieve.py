@@ -9,10 +9,10 @@ from langgraph.runtime import Runtime
 from ras_flow.events import passages_event
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import storable
-from ras_flow.parts.records import FoundTriples, TripleQuery
+from ras_flow.parts.records import TripleQuery
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
-from ras_flow.state.kg import dropped_in, passage_in, spo_of, triple_id
+from ras_flow.state.kg import dropped_in, passage_in, spo_of, triple_id, triple_of
 from ras_flow.state.schema import Hop, Passage, Triple
 from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import survey
@@ -34,14 +34,11 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
     searched = survey(state, context).next
     asked = any(made.get("fallback") for made in state["rounds"])
     fallback = not searched or not (asked or any(one.searches == 0 for one in searched))
-    queries = [
-        TripleQuery(one.form.query, _skipped(state, one.id, one.form.query)) for one in searched
-    ]
+    pairs = [(one.id, one.form.query) for one in searched]
+    queries = [TripleQuery(pair[1], _read(state, pair)) for pair in pairs]
     if fallback:
-        read = [id for made in state["rounds"] for id in _read(state, made)]
-        skip = dropped_in(state["hops"]).union(read)
-        queries.append(TripleQuery(" ".join(state["question"].split()), skip))
-    cost = Cost("retriever", f"retrieve:{index}")
+        queries.append(TripleQuery(" ".join(state["question"].split()), _read(state)))
+    cost, extracting = Cost("retriever", f"retrieve:{index}"), Cost("extractor", f"extract:{index}")
     retriever = await parts.get_triple_retriever(context, runtime.store, given)
     resolver = await parts.get_model("resolver", context)
     k = context.top_k or reading_of(resolver).top_k
@@ -55,25 +52,24 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
             kept = storable(scored, retriever)
             ids[scored.passage["id"]] = kept.passage["id"]
             traced.append(kept)
-    usage = cost.usage() | _extraction(found, index)
-    triples = _triples(found, ids)
-    made = Round(
-        index=index,
-        queries=texts,
-        clues=[one.id for one in searched],
-        found=list(triples),
-    )
+    usage = cost.usage()
+    for extraction in found.extractions:
+        extracting.add(extraction, extraction.calls)
+        usage |= extracting.usage()
+    triples: dict[str, Triple] = {}
+    for one_found in found.triples:
+        spo, stated_in = spo_of(one_found.triple), one_found.triple["passages"]
+        triple = triple_of(spo, [ids.get(id, id) for id in stated_in])
+        triples.setdefault(triple_id(*spo), triple)
+    clues = [one.id for one in searched]
+    made = Round(index=index, queries=texts, clues=clues, found=list(triples))
     if fallback:
         made["fallback"] = True
     passages = {scored.passage["id"]: scored.passage for scored in traced}
     update: dict[str, Any] = {"rounds": [made], "triples": triples, "usage": usage}
     if given is None:
-        hop = Hop(
-            index=index,
-            subquery="\n".join(texts),
-            passages=list(passages),
-            scores=[scored.score for scored in traced],
-        )
+        subquery, scores = "\n".join(texts), [scored.score for scored in traced]
+        hop = Hop(index=index, subquery=subquery, passages=list(passages), scores=scores)
         runtime.stream_writer(passages_event(hop, passages))
         update |= {"hops": [hop], "passages": passages}
     else:
@@ -103,35 +99,11 @@ def _given(state: T2State, index: int) -> list[Passage] | None:
     return [passage_in(hop, state["passages"], id) for id in hop["passages"]]
 
 
-def _skipped(state: T2State, clue: str, query: str) -> frozenset[str]:
-    """Return the passages that a clue's query has read, and those that a person dropped."""
-    read = {
+def _read(state: T2State, asked: tuple[str, str] | None = None) -> frozenset[str]:
+    """Return the passages read so far, or for a clue's query, and those that a person dropped."""
+    return dropped_in(state["hops"]).union(
         id
         for made in state["rounds"]
-        if (clue, query) in zip(made["clues"], made["queries"], strict=False)
-        for id in _read(state, made)
-    }
-    return frozenset(read) | dropped_in(state["hops"])
-
-
-def _read(state: T2State, made: Round) -> list[str]:
-    return made.get("read", state["hops"][made["index"]]["passages"])
-
-
-def _triples(found: FoundTriples, ids: dict[str, str]) -> dict[str, Triple]:
-    """Return what was found as the state keeps it, best first."""
-    triples: dict[str, Triple] = {}
-    for scored in found.triples:
-        passages = [ids.get(id, id) for id in scored.triple["passages"]]
-        triples.setdefault(
-            triple_id(*spo_of(scored.triple)), {**scored.triple, "passages": passages}
-        )
-    return triples
-
-
-def _extraction(found: FoundTriples, index: int) -> dict[str, Any]:
-    cost = Cost("extractor", f"extract:{index}")
-    for made in found.extractions:
-        cost.add(made, made.calls)
-    usage = cost.usage()
-    return usage if any(use["calls"] for use in usage.values()) else {}
+        if asked is None or asked in zip(made["clues"], made["queries"], strict=False)
+        for id in made.get("read", state["hops"][made["index"]]["passages"])
+    )
