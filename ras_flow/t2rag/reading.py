@@ -76,15 +76,15 @@ def read_reply(reply: Resolution, seen: Seen, alternatives: int) -> Read:
         if clue:
             values += [(clue, Value(0, slot, said, fact.numbers)) for slot, said in filled.items()]
         elif same:
-            claims = [one for one, _ in same if one in seen.asked]
-            judged.append((claims, Judged(0, True, fact.numbers)))
+            repeated = [one for one, _ in same if one in seen.asked]
+            judged.append((repeated, Judged(0, True, fact.numbers)))
         else:
             new.append(fact)
     _fill(values, seen, read, alternatives)
-    for claims, one in judged:
-        for claim in claims:
+    for clues, verdict in judged:
+        for claim in clues:
             if not claim.form.blanks:
-                _judge(claim.form.spo, one, seen, read)
+                _judge(claim.form.spo, verdict, seen, read)
     _add_clues(new[: max(0, min(MOST_NEW, MOST_CLUES - len(seen.board.clues)))], seen, read)
     return read
 
