@@ -138,7 +138,10 @@ def has_name(text: str, name: str) -> bool:
 def has_any_name(text: str, names: Iterable[str]) -> bool:
     """Tell whether a text has one of several names in it; see :func:`has_name`."""
     form = normalize_name(text)
-    return any(wanted and has_words(form, wanted) for wanted in map(normalize_name, names))
+    forms = [wanted for wanted in map(normalize_name, names) if wanted]
+    # The initial of "A. Milne" has no dot inside of a text.
+    forms += [f"a {wanted[3:]}" for wanted in forms if wanted.startswith("a. ")]
+    return any(has_words(form, wanted) for wanted in forms)
 
 
 def has_words(text: str, words: str) -> bool:

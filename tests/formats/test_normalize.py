@@ -251,6 +251,7 @@ def test_token_f1_is_symmetric(a, b):
         ("그는 NASA에서 일했다", "NASA", True),
         ("남한성에서", "한성", False),
         ("Она родилась в Ульме", "Ульм", False),
+        ("It was directed by A. Jagannathan.", "A. Jagannathan", True),
     ],
 )
 def test_a_name_is_found_as_words_in_any_script(text: str, name: str, found: bool) -> None:
