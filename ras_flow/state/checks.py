@@ -12,11 +12,7 @@ from ras_flow.support.validation import checked
 
 
 def keyed(update: Any) -> Sequence[tuple[str, Any]]:
-    """Return the items of an update by key.
-
-    Raises:
-        InputError: It is not a mapping with texts as keys.
-    """
+    """Return the items of an update by key; refuse all but a mapping of texts."""
     items: list[tuple[str, Any]] = list(expect(update, dict).items())
     if wrong := [key for key, _ in items if not isinstance(key, str)]:
         raise InputError(f"The key {wrong[0]!r:.200} must be a text.")

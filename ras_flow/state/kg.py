@@ -102,11 +102,7 @@ def _add(triples: dict[str, Triple], id: str, new: Triple) -> None:
 
 
 def last_hop(hops: Sequence[Hop]) -> Hop:
-    """Return the hop that is worked on.
-
-    Raises:
-        InputError: An edit took it away, or earlier checkpoints were pruned.
-    """
+    """Return the hop that is worked on; an edit or pruning may have taken it away."""
     if not hops:
         raise InputError(
             "The state has lost its hops: go on from an earlier step, or ask the question anew if "

@@ -14,8 +14,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from textwrap import shorten
 from typing import NamedTuple
 
-import regex
-
 from ras_flow.formats.sentences import sentence_spans
 from ras_flow.formats.text import has_word
 from ras_flow.state.asking import Question
@@ -37,7 +35,6 @@ _SHOWN = 80
 """Characters of an answer that a reason quotes."""
 
 _PART_ENDS = re.compile(r"(?<!\d),|,(?!\d)|[;\n，、；]|\s(?:and|und|et|y|e|и|&)\s")
-_NAMES = regex.compile(r"(?:(?:\p{Lu}|\d)\S*(?: (?=\p{Lu}|\d))?)+")
 
 
 def measure(answer: str, question: Question, evidence: Evidence) -> Measured:
@@ -142,15 +139,8 @@ def _parts(answer: str, asked: Mapping[str, bool], units: Sequence[Unit]) -> lis
         for piece in _PART_ENDS.split(answer[start:end])
         if has_word(piece)
     ]
-    pieces = [one for part in pieces for one in _names_of(part, units)]
     telling = [part for part in pieces if part.names - asked.keys()]
     return telling or [part for part in pieces if {*part.must, *part.others} - asked.keys()]
-
-
-def _names_of(part: _Part, units: Sequence[Unit]) -> list[_Part]:
-    """Return a part as it is, or its names, where it joins what several units state."""
-    names = [] if part.stating(units) else [_part(name) for name in _NAMES.findall(part.text)]
-    return names if len(names) > 1 else [part]
 
 
 def _part(text: str) -> _Part:

@@ -23,14 +23,9 @@ V = TypeVar("V")
 
 
 def delta(reducer: Callable[[Any, Any], V], kind: type[V]) -> DeltaChannel[V]:
-    """Make a channel whose checkpoints hold only what each step changed.
+    """Make a channel that keeps what each step changed, and refuses malformed edits.
 
-    Args:
-        reducer: Takes the value and one update, returns the new value, changes neither.
-        kind: ``list`` or ``dict``; the value of a fresh channel is ``kind()``.
-
-    Returns:
-        The channel, for use in ``Annotated``. It refuses malformed edits with an InputError.
+    ``reducer`` returns a new value and changes neither argument; a fresh channel holds ``kind()``.
     """
 
     class Checked(DeltaChannel[V]):

@@ -195,15 +195,7 @@ def citation_text(citation: Citation) -> str:
 
 
 def passage_id(title: str, text: str) -> str:
-    """Return the content id of a passage: 16 hex digits of a SHA-256.
-
-    Args:
-        title: The passage's title, possibly empty.
-        text: The passage's text; like the title any string.
-
-    Returns:
-        The same id for the same title and text, on every machine.
-    """
+    """Return the content id of a passage: 16 hex digits, the same on every machine."""
     return sha256(f"{title}\0{text}".encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -213,16 +205,7 @@ def make_passage(title: str, text: str) -> Passage:
 
 
 def name_passages(ids: Iterable[str], passages: Mapping[str, Passage]) -> str:
-    """Name passages for a person.
-
-    Args:
-        ids: Their ids.
-        passages: Passages by id.
-
-    Returns:
-        Their titles, each once; the source of a passage without a title, and the id of one without
-        either, or of an unknown one. "no passage" for none, as for what a person added.
-    """
+    """Name passages for a person, each once; an unknown one by its id."""
     names = dict.fromkeys(name_of(passages[id]) if id in passages else id for id in ids)
     return ", ".join(names) or "no passage"
 
