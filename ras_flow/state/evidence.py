@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 
 import regex
@@ -34,18 +35,19 @@ class Sentences:
             for start, end in sentence_spans(line[0])
         ]
         self.texts = [text[start:end] for start, end in self.spans]
-        self._words = [set(name_words(sentence)) for sentence in self.texts]
-        self._count = Counter(word for words in self._words for word in words)
+        self._at: dict[str, list[int]] = {}
+        for at, sentence in enumerate(self.texts):
+            for word in set(name_words(sentence)):
+                self._at.setdefault(word, []).append(at)
         self._title = set(name_words(passage["title"]))
 
     def best(self, words: Iterable[str]) -> int | None:
         """Return the position of the sentence that shares the most with some words."""
-        weights = {
-            word: (_TITLE_WEIGHT if word in self._title else 1.0) / self._count[word]
-            for word in sorted(words)
-            if word in self._count
-        }
-        scores = [sum(weights[word] for word in weights if word in has) for has in self._words]
+        scores = [0.0] * len(self.texts)
+        for word in sorted(words):
+            places = self._at.get(word, ())
+            for at in places:
+                scores[at] += (_TITLE_WEIGHT if word in self._title else 1.0) / len(places)
         top = max(scores, default=0.0)
         return scores.index(top) if top > 0 else None
 
@@ -181,6 +183,7 @@ class Unit:
     row: bool = False
 
 
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return what two forms of a common word share; it equals no word."""
     return f"~{_ROOTS.get(word, word).removesuffix('s')[:5]}"
@@ -214,6 +217,13 @@ class Evidence:
             found = (_CAPITALS.findall(one["text"]) for one in passages.values())
             names |= {normalize_name(name) for each in found for name in each}
         self.names = Names(names)
+        self._words = {
+            id: [
+                set() if _is_row(text) else words_in(text)
+                for text in self._reader.sentences(id).texts
+            ]
+            for id in passages
+        }
         self.empty: list[tuple[str, str, str]] = []
         self.units = [self._fact(id, entities) for id in triples]
         for id, passage in passages.items():
@@ -257,8 +267,7 @@ class Evidence:
         said = {word for part in parts for word in words_in(part)}
         words = set(said)
         for passage, at in self._reader.stating(triple).items():
-            text = self._reader.sentences(passage).texts[at]
-            words |= self._titles[passage] | (set() if _is_row(text) else words_in(text))
+            words |= self._titles[passage] | self._words[passage][at]
         subject, _, object = map(normalize_name, parts)
         names = frozenset({subject, object} & entities)
         about, places = names & {subject}, frozenset(triple["passages"])
@@ -273,12 +282,12 @@ class Evidence:
             names = about | self.names.within(text)
             row = _is_row(text)
             cells = row_cells(text) if row else []
-            every = words_in(" ".join(value for _, value in cells) if cells else text)
+            every = words_in(" ".join(value for _, value in cells)) if cells else words_in(text)
             words = with_stems(every | titles)
             # The first cell names the row.
             self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
-            for own in [words_in(" ".join((*cells[0], *cell))) for cell in cells[1:]] or [every]:
-                said = with_stems(own | titles)
+            parts = [words_in(" ".join((*cells[0], *cell))) | titles for cell in cells[1:]]
+            for said in map(with_stems, parts) if parts else [words]:
                 yield Unit("", id, at, said, said | words, names, about, frozenset([id]), row)
 
 

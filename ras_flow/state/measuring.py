@@ -47,7 +47,7 @@ def measure(answer: str, question: Question, evidence: Evidence) -> Measured:
         return Measured(0.0, why="The answer only repeats the question.")
     named = longest(evidence.names.within(question.text))
     spelled = {word for name in named for word in name.split()}
-    rest = {word: asked[word] or word in spelled for word in asked.keys() - answered.keys()}
+    rest = {word: asked[word] or word in spelled for word in asked if word not in answered}
     wanted = Asked(rest, question, evidence)
     chains = Chains(evidence, named - evidence.names.within(answer))
     stems = with_stems(asked)

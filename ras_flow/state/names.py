@@ -34,7 +34,11 @@ def is_english(text: str) -> bool:
 
 def words_in(text: str) -> set[str]:
     """Return the normalised words of a text, with and without what an apostrophe joins to them."""
-    return {*name_words(text), *name_words(_APOSTROPHE.sub(" ", text))}
+    return {word for form in _forms(text) for word in name_words(form)}
+
+
+def _forms(text: str) -> set[str]:
+    return {text, _APOSTROPHE.sub(" ", text)}
 
 
 def content_words(text: str) -> dict[str, bool]:
@@ -77,7 +81,7 @@ class Names:
 
         A name has three letters or digits at least; two where a script has no spaces between words.
         """
-        form = f"{normalize_name(text)} | {normalize_name(_APOSTROPHE.sub(' ', text))}"
+        form = " | ".join(map(normalize_name, _forms(text)))
         begin = {name for word in set(form.split()) for name in self._spaced.get(word, ())}
         return {name for name in (*begin, *self._unspaced) if has_words(form, name)}
 
