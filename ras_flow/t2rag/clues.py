@@ -13,7 +13,7 @@ from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.text import has_word
 from ras_flow.formats.triples import MAX_FIELD, Spo
 from ras_flow.state.kg import as_spo
-from ras_flow.t2rag.state import Fill, Fills
+from ras_flow.t2rag.state import Fills
 
 Kind = Literal["resolved", "searchable", "fuzzy"]
 
@@ -100,6 +100,13 @@ def named(clues: Iterable[Spo], taken: Iterable[str] = ()) -> list[Spo]:
     return [as_spo([next(free) if part == "?" else part for part in spo]) for spo in clues]
 
 
+def says_something(spo: Spo) -> bool:
+    """Tell whether each field has a letter or digit, or is a bare placeholder, and is short."""
+    return all(
+        (part == "?" or any(map(str.isalnum, part))) and len(part) <= MAX_FIELD for part in spo
+    )
+
+
 def is_value(text: str, slots: Iterable[str] = ()) -> bool:
     """Tell whether a text can fill a slot: it says something, and is not itself a placeholder."""
     if not has_word(text) or len(text) > MAX_FIELD or says_unknown(text):
@@ -132,6 +139,11 @@ def chosen_fills(fills: Fills, choices: Mapping[str, str]) -> dict[str, str]:
     earliest round found. One that was found under another value of a slot than the chosen one does
     not count: slots are settled one after the other, those that depend on no other first.
     """
+
+    def rank(id: str) -> tuple[int, int, int]:
+        fill = fills[id]
+        return -len(fill["clues"]), -len(fill["passages"]), fill["round"]
+
     chosen = {slot: id for slot, id in choices.items() if id in fills}
     while True:
         found: dict[str, str] = {}
@@ -139,14 +151,10 @@ def chosen_fills(fills: Fills, choices: Mapping[str, str]) -> dict[str, str]:
             slot, holds = fill["slot"], chosen.items() >= fill["given"].items()
             if slot not in chosen and holds:
                 best = found.setdefault(slot, id)
-                found[slot] = min(best, id, key=lambda one: _rank(fills[one]))
+                found[slot] = min(best, id, key=rank)
         if not found:
             return chosen
         chosen |= found
-
-
-def _rank(fill: Fill) -> tuple[int, int, int]:
-    return -len(fill["clues"]), -len(fill["passages"]), fill["round"]
 
 
 def _joined(pieces: Iterable[str]) -> str:

@@ -37,14 +37,7 @@ from ras_flow.t2rag.nodes.decompose import decompose
 from ras_flow.t2rag.nodes.resolve import resolve
 from ras_flow.t2rag.nodes.retrieve import open_triples, retrieve
 from ras_flow.t2rag.settings import T2Context
-from ras_flow.t2rag.shown import (
-    open_clues,
-    sections,
-    tell_clues,
-    tell_fills,
-    tell_plan,
-    tell_propositions,
-)
+from ras_flow.t2rag.shown import TELLS, open_clues, sections
 from ras_flow.t2rag.state import T2Output, T2State
 from ras_flow.t2rag.view import answerer_reads, doubts, supporting
 
@@ -81,16 +74,9 @@ def wire(parts: PartsSource) -> SystemBuilder[T2State]:
     builder.add_work("decompose", decompose)
     builder.add_work("retrieve", retrieve)
     builder.add_work("resolve", resolve)
-    conclude = partial(
-        answer,
-        stop=routing.stop_reason,
-        reads=answerer_reads,
-        cites=supporting,
-        doubts=doubts,
-        held=routing.held_answer,
-    )
+    own = {"reads": answerer_reads, "cites": supporting, "doubts": doubts}
+    conclude = partial(answer, stop=routing.stop_reason, held=routing.held_answer, **own)
     builder.add_work("answer", conclude)
-
     builder.add_edge(START, "start")
     builder.add_edge("retrieve", "resolve")
     builder.add_edge("answer", END)
@@ -155,12 +141,7 @@ SYSTEM = System(
     stop_reasons=STOP_REASONS,
     edit_points=EDIT_POINTS,
     operations=OPERATIONS,
-    tells={
-        "plan": tell_plan,
-        "clues": tell_clues,
-        "propositions": tell_propositions,
-        "fills": tell_fills,
-    },
+    tells=TELLS,
     open=open_clues,
     sections=sections,
 )

@@ -20,27 +20,23 @@ from ras_flow.t2rag.prompts import decompose, resolve
 TASKS = ("decompose", "resolve")
 """What a model that was trained for these roles names in ``trained_for``."""
 
-DECOMPOSE_TOKENS = 300
-RESOLVE_TOKENS = 400
+DECOMPOSE_TOKENS, RESOLVE_TOKENS = 300, 400
 STOP = ("\nQuestion:",)
-
-_TRAINED_READING = Reading(top_k=3)
-_TRAINED_TEXTS = 2
 
 
 def is_trained(model: LanguageModel) -> bool:
-    """Tell whether a model was trained for these roles: it needs no examples."""
+    """Tell whether a model was trained for these roles, and knows their forms."""
     return set(TASKS) <= set(getattr(model, "trained_for", ()))
 
 
 def reading_of(model: LanguageModel) -> Reading:
     """Return how much a model reads best as a resolver."""
-    return _TRAINED_READING if is_trained(model) else Reading()
+    return Reading(top_k=3) if is_trained(model) else Reading()
 
 
 def texts_of(model: LanguageModel, asked: int | None) -> int | None:
     """Return how many of a round's passages a model reads as text; None for all."""
-    return _TRAINED_TEXTS if asked is None and is_trained(model) else asked
+    return 2 if asked is None and is_trained(model) else asked
 
 
 async def decompose_question(

@@ -11,17 +11,10 @@ from ras_flow.state.evidence import Reader
 from ras_flow.state.kg import spo_of, triple_of
 from ras_flow.state.schema import Passage, name_passages
 from ras_flow.systems import Section
+from ras_flow.t2rag import events
 from ras_flow.t2rag.board import Board, survey
 from ras_flow.t2rag.clues import bind
-from ras_flow.t2rag.events import (
-    CluesEvent,
-    FillsEvent,
-    PropositionsEvent,
-    ShownClue,
-    ShownFill,
-    show_clues,
-    show_fills,
-)
+from ras_flow.t2rag.events import show_clues, show_fills
 from ras_flow.t2rag.settings import T2Context
 
 PROPOSITIONS = 12
@@ -39,19 +32,19 @@ def tell_plan(event: PlanEvent) -> Section:
     return Section("Plan", [f"not usable: {event.get('problem', '')}", f"it was: {wrote}"])
 
 
-def tell_clues(event: CluesEvent) -> Section:
+def tell_clues(event: events.CluesEvent) -> Section:
     """Show where the clues stand."""
     return Section("Clues", list(map(_standing, event["clues"])))
 
 
-def tell_propositions(event: PropositionsEvent) -> Section:
+def tell_propositions(event: events.PropositionsEvent) -> Section:
     """Show what a round found."""
     found = [f"{one['score']:.2f}  {one['text']}" for one in event["propositions"]]
     more = [f"and {len(found) - PROPOSITIONS} more"] if len(found) > PROPOSITIONS else []
     return Section("Found", [*found[:PROPOSITIONS], *more] or ["nothing"])
 
 
-def tell_fills(event: FillsEvent) -> Section:
+def tell_fills(event: events.FillsEvent) -> Section:
     """Show what a round filled."""
     judged = [f"a claim is {one['verdict']}" for one in event["verdicts"].values()]
     filled = [_fill(one, "") for one in event["fills"]]
@@ -77,7 +70,7 @@ def sections(state: Mapping[str, Any]) -> Sequence[Section]:
     passages: Mapping[str, Passage] = state.get("passages") or {}
     reader = Reader(passages)
 
-    def sentence(fill: ShownFill) -> str:
+    def sentence(fill: events.ShownFill) -> str:
         clue = clues.get(next(iter(fill["clues"]), ""))
         known = [id for id in fill["passages"] if id in passages]
         if clue is None or not known:
@@ -86,31 +79,34 @@ def sections(state: Mapping[str, Any]) -> Sequence[Section]:
         cited = reader.cite("", triple_of(spo, known))["sentence"]
         return f'[{name_passages(known, passages)}] "{cited}"'
 
-    shown = sorted(
-        show_fills(state.get("fills") or {}, board),
-        key=lambda one: (one["slot"], not one["chosen"]),
-    )
+    shown = show_fills(state.get("fills") or {}, board)
+    shown.sort(key=lambda one: (one["slot"], not one["chosen"]))
     found = [
-        Section("Clues", list(map(_clue, show_clues(board)))),
+        Section("Clues", [f"{_standing(one)}  ({one['id']})" for one in show_clues(board)]),
         Section("Slots", [_fill(one, sentence(one)) for one in shown]),
     ]
     return [section for section in found if section.lines]
 
 
-def _clue(clue: ShownClue) -> str:
-    return f"{_standing(clue)}  ({clue['id']})"
-
-
-def _standing(clue: ShownClue) -> str:
+def _standing(clue: events.ShownClue) -> str:
     said = f" → {clue['says']}" if clue["says"] != clue["clue"] else ""
     found = f" in round {clue['round'] + 1}" if clue["round"] is not None else ""
     found = " by a person" if clue["by"] == "person" else found
     return f"{clue['status']}{found}: {clue['clue']}{said}"
 
 
-def _fill(fill: ShownFill, sentence: str) -> str:
+def _fill(fill: events.ShownFill, sentence: str) -> str:
     mark = "=" if fill["chosen"] else "or"
     notes = ["by a person" if fill["by"] == "person" else f"round {fill['round'] + 1}"]
     notes += [] if fill["grounded"] or fill["by"] == "person" else ["no text states it"]
     notes += [] if fill["holds"] else ["found under another value"]
     return f"{fill['slot']} {mark} {fill['value']}  ({', '.join(notes)}) {sentence}".rstrip()
+
+
+TELLS = {
+    "plan": tell_plan,
+    "clues": tell_clues,
+    "propositions": tell_propositions,
+    "fills": tell_fills,
+}
+"""How a terminal shows each event."""

@@ -26,14 +26,9 @@ def answerer_reads(state: Any, settings: T2Context) -> Any:
     triples: dict[str, Triple] = {}
     for one in [*board.known, *board.searchable]:
         mark = f"clue:{one.id}"  # Each fact belongs to the hop of its clue alone.
-        hops.append(
-            Hop(
-                index=len(hops),
-                subquery=" ".join(spo_of(one.clue)),
-                passages=[mark, *one.passages],
-                scores=[1.0] * (len(one.passages) + 1),
-            )
-        )
+        ids, subquery = [mark, *one.passages], " ".join(spo_of(one.clue))
+        hop = Hop(index=len(hops), subquery=subquery, passages=ids, scores=[1.0] * len(ids))
+        hops.append(hop)
         for spo in _said(one, board, state, settings):
             triples.setdefault(triple_id(*spo), triple_of(spo, [mark]))
     return {**state, "hops": hops, "triples": triples}
@@ -78,11 +73,8 @@ def _found(state: Any) -> Any:
     """Return the state with what each search found first: later ones leave that out."""
     first = {hop["subquery"]: hop["index"] for hop in reversed(state["hops"])}
     hops = [state["hops"][index] for index in sorted(first.values())]
-    found = {
-        id for made in state["rounds"] if made["index"] in first.values() for id in made["found"]
-    }
-    return {
-        **state,
-        "hops": [{**hop, "index": index} for index, hop in enumerate(hops)],
-        "triples": {id: one for id, one in state["triples"].items() if id in found},
-    }
+    rounds = [made for made in state["rounds"] if made["index"] in first.values()]
+    found = {id for made in rounds for id in made["found"]}
+    triples = {id: one for id, one in state["triples"].items() if id in found}
+    numbered = [{**hop, "index": index} for index, hop in enumerate(hops)]
+    return {**state, "hops": numbered, "triples": triples}

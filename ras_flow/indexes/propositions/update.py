@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,17 +128,13 @@ async def _collect(
     for start in range(0, len(passages), _AT_ONCE):
         window = await asyncio.to_thread(lambda at: passages[at : at + _AT_ONCE], start)
         known = await kept.get([passage["id"] for passage in window])
-        extracted += await asyncio.to_thread(_refined, window, known)
+        read = [passage for passage in window if passage["id"] in known]
+        extracted += as_extracted(await asyncio.to_thread(refine_all, read, known))
         if progress:
             progress(IndexProgress("read", start + len(window), len(passages)))
     triples = await asyncio.to_thread(to_new_triples, extracted)
     found = (Proposition(id=id, **triple) for id, triple in triples.items())
     return {_key(one): one for one in found}, len(passages) - len(extracted)
-
-
-def _refined(passages: Sequence[Passage], known: Mapping[str, Extraction]) -> list[Extracted]:
-    read = [passage for passage in passages if passage["id"] in known]
-    return as_extracted(refine_all(read, known))
 
 
 def _key(one: Proposition) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ras_flow.formats.hop_reply import facts_of
 from ras_flow.formats.plan import visible
 from ras_flow.formats.reply import spoken
-from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field, parse_triples
-from ras_flow.t2rag.clues import bind, clue_id, named, tidied
+from ras_flow.formats.triples import Spo, clean_field, parse_triples
+from ras_flow.t2rag.clues import bind, clue_id, named, says_something, tidied
 
 MOST_CLUES = 16
 """Clues of one question at most; a longer list is a model that rambles."""
@@ -87,8 +87,7 @@ def _bare(line: str) -> str:
 
 def _is_clue(spo: Spo) -> bool:
     """Tell whether something is known and said in it of two things; no table's header."""
-    said = all(part == "?" or any(map(str.isalnum, part)) for part in spo)
     known = bind(named([spo])[0], {}).query
-    short = all(len(part) <= MAX_FIELD for part in spo)
     two = spo[0] != spo[2] or spo[0] == "?" or not spo[0].startswith("?")
-    return bool(said and known and short and two) and tuple(map(str.casefold, spo)) != _HEADERS
+    said = says_something(spo) and tuple(map(str.casefold, spo)) != _HEADERS
+    return bool(said and known and two)

@@ -22,7 +22,7 @@ from ras_flow.formats.plan import visible
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
 from ras_flow.state.schema import Passage
-from ras_flow.t2rag.clues import is_value, slots_of, tidied
+from ras_flow.t2rag.clues import is_value, says_something, slots_of, tidied
 from ras_flow.t2rag.formats.decomposition import LONGEST, format_clue
 
 QUESTION = "Question: "
@@ -178,7 +178,7 @@ def parse_resolution(text: str) -> Resolution:
     return Resolution(
         list(dict.fromkeys(one for one in read if isinstance(one, Value)))[:MOST_LINES],
         list(dict.fromkeys(one for one in read if isinstance(one, Judged)))[:MOST_LINES],
-        [fact for fact in facts if _says_something(fact.spo)][:MOST_LINES],
+        [fact for fact in facts if says_something(fact.spo)][:MOST_LINES],
         clean_answer(numbers_at_end(answers[-1])[0]) if answers else "",
     )
 
@@ -210,12 +210,6 @@ def _blocks(text: str) -> Iterator[Fact]:
         subject, predicate, object = (field.strip(" *_`") for field in fields)
         rest, numbers = numbers_at_end(object)
         yield Fact((clean_field(subject), clean_field(predicate), clean_field(rest)), numbers)
-
-
-def _says_something(spo: Spo) -> bool:
-    return all(part == "?" or any(map(str.isalnum, part)) for part in spo) and all(
-        len(part) <= MAX_FIELD for part in spo
-    )
 
 
 def _passage(number: int, passage: Passage, *, whole: bool) -> str:
