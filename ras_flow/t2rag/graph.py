@@ -74,8 +74,8 @@ def wire(parts: PartsSource) -> SystemBuilder[T2State]:
     builder.add_work("decompose", decompose)
     builder.add_work("retrieve", retrieve)
     builder.add_work("resolve", resolve)
-    own = {"reads": answerer_reads, "cites": supporting, "doubts": doubts}
-    conclude = partial(answer, stop=routing.stop_reason, held=routing.held_answer, **own)
+    told = partial(answer, reads=answerer_reads, cites=supporting, doubts=doubts)
+    conclude = partial(told, stop=routing.stop_reason, held=routing.held_answer)
     builder.add_work("answer", conclude)
     builder.add_edge(START, "start")
     builder.add_edge("retrieve", "resolve")

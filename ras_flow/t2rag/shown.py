@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ras_flow.events import PlanEvent
@@ -103,7 +103,7 @@ def _fill(fill: events.ShownFill, sentence: str) -> str:
     return f"{fill['slot']} {mark} {fill['value']}  ({', '.join(notes)}) {sentence}".rstrip()
 
 
-TELLS = {
+TELLS: Mapping[str, Callable[[Any], Section]] = {
     "plan": tell_plan,
     "clues": tell_clues,
     "propositions": tell_propositions,
