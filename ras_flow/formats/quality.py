@@ -65,7 +65,7 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
 
 def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
-    """Write the title for the full name with which the text opens, as questions do."""
+    """Write the title for the full name with which the text opens, but not where that is told."""
     full = normalize_name(full_name(title, text))
     if not full:
         return list(triples)
@@ -74,7 +74,10 @@ def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     def short(part: str) -> str:
         return name if normalize_name(part) == full else part
 
-    return [(short(subject), predicate, short(object)) for subject, predicate, object in triples]
+    shortened = (
+        (short(subject), predicate, short(object)) for subject, predicate, object in triples
+    )
+    return [old if new[0] == new[2] else new for old, new in zip(triples, shortened, strict=True)]
 
 
 def leave_out_loops(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:

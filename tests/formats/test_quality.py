@@ -152,6 +152,11 @@ def test_full_names(title: str, opening: str, part: str, expected: str) -> None:
     assert only(("Bo", "met", part), about) == ("Bo", "met", expected)
 
 
+def test_a_full_name_that_is_told_stays() -> None:
+    told = ("Aino Laine", "full name", "Aino Maria Laine")
+    assert only(told, ("Aino Laine", "Aino Maria Laine is a person of note.")) == told
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
