@@ -83,7 +83,7 @@ class Names:
         """
         form = " | ".join(map(normalize_name, _forms(text)))
         begin = {name for word in set(form.split()) for name in self._spaced.get(word, ())}
-        return {name for name in (*begin, *self._unspaced) if has_words(form, name)}
+        return {one for one in (*begin, *self._unspaced) if one in form and has_words(form, one)}
 
 
 def longest(names: Iterable[str]) -> set[str]:
