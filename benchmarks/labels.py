@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -56,9 +55,8 @@ def main(name: str, data: Path, split: Split, most: int, graphs: Sequence[str]) 
     chosen = sample(later, most, seed=SEED)
     labels = [one["target"]["label"] == "SUFFICIENT" for one in chosen]
     encoder = LocalSentenceEncoder(model.config.encoder_name)
-    records = nearest_records(chosen, encoder, model.config.max_triples)
-    chosen = [replace(one, record=record) for one, record in zip(chosen, records, strict=True)]
-    own = build_graphs(records, encoder)
+    chosen = nearest_records(chosen, encoder, model.config.max_triples)
+    own = build_graphs(chosen, encoder)
     given = {"own": own, "another's": shuffled(own, SEED)}
     common = max(sum(labels), len(labels) - sum(labels)) / len(labels)
     print(f"{platform.machine()}, torch {torch.__version__}; {name}")

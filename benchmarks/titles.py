@@ -77,7 +77,7 @@ def main(data: Path, k: int, per: int) -> None:
     )
     for name, file in FILES.items():
         benchmark = load_benchmark(
-            name, data / file, limit=per, only=lambda question: splitter(question) == "test"
+            name, data / file, limit=per, only=lambda one: splitter(one.question) == "test"
         )
         retriever = BM25Retriever.from_documents(benchmark.pool)
         for kind, queries in (

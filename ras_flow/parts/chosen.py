@@ -202,15 +202,11 @@ class Parts:
 
     async def get_planner(self, context: Context) -> Planner:
         """Return the planner."""
-        if self.planner is not None:
-            return self.planner
-        return await asyncio.to_thread(named.planner_of, context)
+        return await _given_or_named(self.planner, named.planner_of, context)
 
     async def get_extractor(self, context: Context) -> Extractor:
         """Return the extractor."""
-        if self.extractor is not None:
-            return self.extractor
-        return await asyncio.to_thread(named.extractor_of, context)
+        return await _given_or_named(self.extractor, named.extractor_of, context)
 
     def keeps_text(self, context: Context) -> bool:
         """Tell whether passages stay text, to be read in place of triples."""
@@ -220,9 +216,7 @@ class Parts:
 
     async def get_answerer(self, context: Context) -> Answerer:
         """Return the answerer."""
-        if self.answerer is not None:
-            return self.answerer
-        return await asyncio.to_thread(named.answerer_of, context)
+        return await _given_or_named(self.answerer, named.answerer_of, context)
 
     async def get_reading(self, context: Context) -> Reading:
         """Return how much the answerer reads best; one that is named is not set up for that."""
@@ -232,17 +226,14 @@ class Parts:
 
     async def get_part(self, role: str, context: Context) -> Any:
         """Return what plays a role."""
-        if role in context.bare_roles:
+        own: dict[str, Callable[[Context], Awaitable[Any]]] = {
+            "planner": self.get_planner,
+            "extractor": self.get_extractor,
+            "answerer": self.get_answerer,
+        }
+        if role in context.bare_roles or role not in own:
             return await self.get_model(role, context)
-        match role:
-            case "planner":
-                return await self.get_planner(context)
-            case "extractor":
-                return await self.get_extractor(context)
-            case "answerer":
-                return await self.get_answerer(context)
-            case _:
-                return await self.get_model(role, context)
+        return await own[role](context)
 
     async def get_model(self, role: str, context: Context) -> LanguageModel:
         """Return the language model of a system's own role."""
@@ -320,15 +311,11 @@ class Parts:
 
     async def get_knowledge(self, context: Context) -> KnowledgeSource:
         """Return the knowledge graph; the first call opens it."""
-        if self.knowledge is not None:
-            return self.knowledge
-        return await asyncio.to_thread(graphs.knowledge_of, context)
+        return await _given_or_named(self.knowledge, graphs.knowledge_of, context)
 
     async def get_fact_retriever(self, context: Context) -> FactRetriever:
         """Return what scores the knowledge graph's facts."""
-        if self.fact_retriever is not None:
-            return self.fact_retriever
-        return await asyncio.to_thread(graphs.fact_retriever_of, context)
+        return await _given_or_named(self.fact_retriever, graphs.fact_retriever_of, context)
 
     async def get_retriever(self, context: Context) -> Retriever:
         """Return the retriever; the first call opens the index."""
@@ -348,9 +335,7 @@ class Parts:
                 "name one, or leave the setting out."
             )
         extractor = await self.get_extractor(context)
-        encoder = self.encoder
-        if encoder is None:
-            encoder = await asyncio.to_thread(named.encoder_of, context)
+        encoder: Encoder = await _given_or_named(self.encoder, named.encoder_of, context)
         cache = TripleCache(store, extractor.identity)
         if given is not None:
             return LazyTripleRetriever(given, extractor, cache, encoder)
@@ -369,6 +354,11 @@ class Parts:
                 warnings += [str(error)] * isinstance(error, IndexMismatchError)
         retriever = await self.get_retriever(context)
         return LazyTripleRetriever(retriever, extractor, cache, encoder, warnings)
+
+
+async def _given_or_named(given: T | None, make: Callable[[Context], T], context: Context) -> T:
+    """Return a part that was given, else the one that the Context names."""
+    return await asyncio.to_thread(make, context) if given is None else given
 
 
 def _is_deployed(runtime: Runtime[Any]) -> bool:
