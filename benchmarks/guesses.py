@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/guesses.py [--passages 1,5,16] [--tokens 256] [--rounds 2]
 
 The package's own extractor reads passages of the demo corpus at once, with guesses
-(`ras_flow.llms.local.lookup`) and without, in turn, within one process. Read the ratio, by CPU
+(`ras_flow.llms.local.text`) and without, in turn, within one process. Read the ratio, by CPU
 time.
 """
 

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from ras_flow.errors import RasFlowError
-    from ras_flow.graph import build_graph
-    from ras_flow.reg.graph import build_reg
-    from ras_flow.reg.settings import RegContext
-    from ras_flow.runs import Runs, open_runs
-    from ras_flow.settings.context import Context
-    from ras_flow.state.channels import RasInput, RasOutput, RasState
-    from ras_flow.t2rag.graph import build_t2rag
-    from ras_flow.t2rag.settings import T2Context
-    from ras_flow.tool import as_tool
+    from ras_flow.errors import RasFlowError as RasFlowError
+    from ras_flow.graph import build_graph as build_graph
+    from ras_flow.reg.graph import build_reg as build_reg
+    from ras_flow.reg.settings import RegContext as RegContext
+    from ras_flow.runs import Runs as Runs
+    from ras_flow.runs import open_runs as open_runs
+    from ras_flow.settings.context import Context as Context
+    from ras_flow.state.channels import RasInput as RasInput
+    from ras_flow.state.channels import RasOutput as RasOutput
+    from ras_flow.state.channels import RasState as RasState
+    from ras_flow.t2rag.graph import build_t2rag as build_t2rag
+    from ras_flow.t2rag.settings import T2Context as T2Context
+    from ras_flow.tool import as_tool as as_tool
 
 __version__ = "0.1.0"
 
@@ -42,21 +45,7 @@ _HOMES = {
     "open_runs": "runs",
 }
 
-__all__ = [
-    "Context",
-    "RasFlowError",
-    "RasInput",
-    "RasOutput",
-    "RasState",
-    "RegContext",
-    "Runs",
-    "T2Context",
-    "as_tool",
-    "build_graph",
-    "build_reg",
-    "build_t2rag",
-    "open_runs",
-]
+__all__ = list(_HOMES)
 
 __getattr__ = load_on_use(__name__, _HOMES)
 

@@ -10,7 +10,7 @@ import typer
 
 from ras_flow.cli.commands import run
 from ras_flow.cli.graph_llm import Config
-from ras_flow.cli.names import path_of
+from ras_flow.cli.options import path_argument, path_option
 from ras_flow.cli.output import AsJson, log
 from ras_flow.cli.settings import BaseUrl, ExtractorOutput
 from ras_flow.cli.train import Data
@@ -49,9 +49,7 @@ app = typer.Typer(
 
 Mix = Annotated[
     Path,
-    typer.Argument(
-        parser=path_of, metavar="MIX", help="TOML file: the data sets and their weights."
-    ),
+    path_argument("MIX", "TOML file: the data sets and their weights."),
 ]
 
 
@@ -131,10 +129,8 @@ def play(
 
 @app.command()
 def kg_questions(
-    data: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="DATA", help="Folder of published files.")
-    ],
-    out: Annotated[Path, typer.Option("--out", parser=path_of, help="Folder to write.")],
+    data: Annotated[Path, path_argument("DATA", "Folder of published files.")],
+    out: Annotated[Path, path_option("Folder to write.", "--out")],
 ) -> None:
     """Write questions on knowledge graphs, and a mix of them for `ras-flow data supervise`."""
     for name, count in convert_kg(data, out).items():
@@ -144,9 +140,7 @@ def kg_questions(
 @app.command()
 def convert_t2rag(
     config: Mix,
-    out: Annotated[
-        Path, typer.Option("--out", parser=path_of, help="File to write, for train texts.")
-    ],
+    out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
 ) -> None:
     """Convert published data sets to what T²RAG's adapter learns: decompose and resolve."""
     mix = load_config(config)
@@ -157,12 +151,8 @@ def convert_t2rag(
 
 @app.command()
 def clean_triples(
-    files: Annotated[
-        list[Path], typer.Argument(parser=path_of, metavar="FILE", help="Texts with triples.")
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", parser=path_of, help="File to write, for train triples.")
-    ],
+    files: Annotated[list[Path], path_argument("FILE", "Texts with triples.")],
+    out: Annotated[Path, path_option("File to write, for train triples.", "--out")],
     seed: Annotated[int, typer.Option(help="Decides which texts are given a title.")] = 13,
 ) -> None:
     """Clean published texts with triples, all files together, for the training of an extractor."""
@@ -176,24 +166,16 @@ def clean_triples(
 def complete_triples(
     passages: Annotated[
         Path,
-        typer.Argument(
-            parser=path_of, metavar="PASSAGES", help="A corpus: JSON lines with title, text."
-        ),
+        path_argument("PASSAGES", "A corpus: JSON lines with title, text."),
     ],
     questions: Annotated[
         Path,
-        typer.Argument(
-            parser=path_of, metavar="QUESTIONS", help="Questions on it, with support and triples."
-        ),
+        path_argument("QUESTIONS", "Questions on it, with support and triples."),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", parser=path_of, help="File to write, for clean-triples.")
-    ],
+    out: Annotated[Path, path_option("File to write, for clean-triples.", "--out")],
     held_out: Annotated[
         list[Path] | None,
-        typer.Option(
-            parser=path_of, help="Use no passage with a title of this file; may be repeated."
-        ),
+        path_option("Use no passage with a title of this file; may be repeated."),
     ] = None,
     held_out_if: Annotated[
         str | None,
@@ -231,19 +213,16 @@ def complete_triples(
 @app.command()
 def measure_rules(
     config: Config,
-    folder: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="A trained extractor.")
-    ],
+    folder: Annotated[Path, path_argument("FOLDER", "A trained extractor.")],
     data: Data = Path(),
     most: Annotated[
         int | None, typer.Option(min=1, help="At most so many texts, and so many passages.")
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
+        path_option(
+            "Where `measure-triples --keep` keeps outputs: these are not made again.",
             metavar="FOLDER",
-            help="Where `measure-triples --keep` keeps outputs: these are not made again.",
         ),
     ] = None,
 ) -> None:

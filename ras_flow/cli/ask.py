@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -11,7 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from ras_flow.cli.documents import Skip
-from ras_flow.cli.names import encoder_name, path_of
+from ras_flow.cli.options import encoder_name, path_option
+from ras_flow.cli.output import AsJson
 from ras_flow.cli.runs.options import Database
 from ras_flow.cli.settings import (
     ANSWER,
@@ -24,7 +26,8 @@ from ras_flow.cli.settings import (
     refuse_foreign,
 )
 from ras_flow.errors import InputError
-from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
+from ras_flow.formats.text import scrub
+from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, Context
 from ras_flow.settings.tasks import TASKS
 from ras_flow.systems import DEFAULT, System, named_system
 
@@ -38,11 +41,12 @@ REG = "reg"
 
 Pause = StrEnum("Pause", ["after_link", "before_retrieval", "after_merge", "before_answer"])
 
+_documents_option = partial(typer.Option, rich_help_panel=DOCUMENTS)
+_models_option = partial(typer.Option, rich_help_panel=MODELS)
+_answer_option = partial(typer.Option, rich_help_panel=ANSWER)
+
 Model = Annotated[
-    str | None,
-    typer.Option(
-        help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH.", rich_help_panel=MODELS
-    ),
+    str | None, _models_option(help="provider:model, local:NAME_OR_PATH or vllm:NAME_OR_PATH.")
 ]
 
 
@@ -53,126 +57,93 @@ def ask(
     ] = None,
     docs: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            metavar="PATH",
-            help="A folder or file of documents to answer from.",
-            rich_help_panel=DOCUMENTS,
-        ),
+        path_option("A folder or file of documents to answer from.", panel=DOCUMENTS),
     ] = None,
     index: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            metavar="PATH",
-            help="An index made by `ras-flow index build`, a vector database's TOML file, or "
-            "demo, the demo corpus.",
-            rich_help_panel=DOCUMENTS,
+        path_option(
+            "An index made by `ras-flow index build`, a vector database's TOML file, or demo, the "
+            "demo corpus.",
+            panel=DOCUMENTS,
         ),
     ] = None,
     kg: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            metavar="PATH",
-            help="A knowledge graph made by `ras-flow kg build`, a TOML file that names a server, "
-            "or demo; without documents, the system reg answers.",
-            rich_help_panel=DOCUMENTS,
+        path_option(
+            "A knowledge graph made by `ras-flow kg build`, a TOML file that names a server, or "
+            "demo; without documents, the system reg answers.",
+            panel=DOCUMENTS,
         ),
     ] = None,
-    entity: Annotated[
+    entities: Annotated[
         list[str] | None,
-        typer.Option(
+        _documents_option(
+            "--entity",
             metavar="NAME",
             help="An entity of the graph that the question is about; may be given several times.",
-            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     given: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            metavar="PATH",
-            help="A folder or file of documents to start from, without a search.",
-            rich_help_panel=DOCUMENTS,
+        path_option(
+            "A folder or file of documents to start from, without a search.", panel=DOCUMENTS
         ),
     ] = None,
     skip: Skip = False,
     static: Annotated[
-        bool,
-        typer.Option(
-            "--static",
-            help="Answer from --given alone, without planning.",
-            rich_help_panel=DOCUMENTS,
-        ),
+        bool, _documents_option("--static", help="Answer from --given alone, without planning.")
     ] = False,
-    instruction: Annotated[str, typer.Option(help="How to answer.", rich_help_panel=ANSWER)] = "",
+    instruction: Annotated[str, _answer_option(help="How to answer.")] = "",
     model: Annotated[
-        str | None,
-        typer.Option(help="One model for every role of the system.", rich_help_panel=MODELS),
+        str | None, _models_option(help="One model for every role of the system.")
     ] = None,
     planner: Model = None,
     extractor: Annotated[
-        str | None,
-        typer.Option(help="The same; or none: passages are read as text.", rich_help_panel=MODELS),
+        str | None, _models_option(help="The same; or none: passages are read as text.")
     ] = None,
     answerer: Model = None,
     base_url: BaseUrl = None,
     retriever: Annotated[
         str | None,
-        typer.Option(
-            help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors.",
-            rich_help_panel=DOCUMENTS,
+        _documents_option(
+            help="hybrid, bm25 or dense; hybrid if left out, bm25 for an index without vectors."
         ),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
+        _documents_option(
             parser=encoder_name,
             metavar="TEXT",
             help="Sentence encoder: a folder or a name; the index's own if left out.",
-            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
     loop: Annotated[
         str | None,
-        typer.Option(
-            help="one_call or paper; if left out, one call a hop for one chat model in all roles.",
-            rich_help_panel=ANSWER,
+        _answer_option(
+            help="one_call or paper; if left out, one call a hop for one chat model in all roles."
         ),
     ] = None,
     reads: Annotated[
-        str,
-        typer.Option(
-            help="Of earlier hops, with one call a hop: facts, passages or both.",
-            rich_help_panel=ANSWER,
-        ),
+        str, _answer_option(help="Of earlier hops, with one call a hop: facts, passages or both.")
     ] = DEFAULTS.reads,
     task: Annotated[
         str | None,
-        typer.Option(
+        _answer_option(
             help=f"Preset of instruction and length: {', '.join(TASKS)}; if left out, qa with one "
-            "call a hop, else short_qa.",
-            rich_help_panel=ANSWER,
+            "call a hop, else short_qa."
         ),
     ] = None,
     top_k: Annotated[
         int | None,
-        typer.Option(
-            help="Passages for each subquery; if left out, as many as the answerer reads best.",
-            rich_help_panel=DOCUMENTS,
+        _documents_option(
+            help="Passages for each subquery; if left out, as many as the answerer reads best."
         ),
     ] = None,
-    max_hops: Annotated[
-        int, typer.Option(help="Subqueries at most.", rich_help_panel=ANSWER)
-    ] = DEFAULTS.max_hops,
+    max_hops: Annotated[int, _answer_option(help="Subqueries at most.")] = DEFAULTS.max_hops,
     more: Set = None,
     pause: Annotated[
         list[Pause] | None,
-        typer.Option(
-            help="Wait for your approval or edits there; may be given several times.",
-            rich_help_panel=ANSWER,
-        ),
+        _answer_option(help="Wait for your approval or edits there; may be given several times."),
     ] = None,
     system: Annotated[
         str | None,
@@ -181,66 +152,61 @@ def ask(
         ),
     ] = None,
     database: Database = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer a question; show plan, passages, triples and answer as they happen."""
     if docs is not None and index is not None:
         raise InputError("Give --docs or --index, not both.")
-    alone = kg is not None and docs is None and index is None and given is None
-    system = system or (REG if alone else DEFAULT)
-    if question is None:
-        if DEMO_INDEX not in (str(index), str(kg)) or given is not None:
-            raise InputError("Ask something: ras-flow ask 'Who …?' --docs FOLDER")
-        from ras_flow.demo import default_question, graph_questions
-
-        question = graph_questions()[0]["question"] if alone else default_question()
-    from ras_flow.formats.text import scrub
-
-    question = scrub(question)  # Arguments need not be UTF-8.
-    if not question.strip():
-        raise InputError("The question is empty: ras-flow ask 'Who …?' --docs FOLDER")
     if static and given is None:
         raise InputError("--static answers from given documents: name them with --given FILE.")
-    options: dict[str, Any] = {
-        "loop": loop,
-        "reads": reads,
-        "task": task,
-        "instruction": instruction,
-        "top_k": top_k,
-        "max_hops": max_hops,
-        "base_url": base_url,
-    }
-    # What is left out is for the graph to say: that of a server may have settings of its own.
-    values = {name: value for name, value in options.items() if _is_given(arguments, name)}
-    if static:
-        values["planning"] = "static"
-    values |= {f"pause_{point}": True for point in pause or ()}
-    if index is not None:
-        values |= _index_settings(index, database)
-    if kg is not None:
-        values["kg"] = str(kg)
-    if entity:
-        values["entities"] = entity
-    if retriever is not None:
-        values["retriever"] = retriever
-    if encoder is not None:
-        values["encoder"] = encoder
+    alone = kg is not None and docs is None and index is None and given is None
+    system = system or (REG if alone else DEFAULT)
     known = named_system(system)
-    if model:
-        values |= dict.fromkeys(known.context.model_roles, model)
-    roles = {"planner": planner, "extractor": extractor, "answerer": answerer}
-    values |= {role: name for role, name in roles.items() if name}
     read_as_text = [f"--{name}" for name, path in (("docs", docs), ("given", given)) if path]
     if read_as_text and not known.documents:
         raise InputError(
             f"{known.name} answers from a knowledge graph and reads no documents: leave out "
             f"{' and '.join(read_as_text)}, or ask with --system {DEFAULT}, which reads both."
         )
+    is_demo = DEMO_INDEX in (str(index), str(kg)) and given is None
+    question = _question(question, is_demo=is_demo, of_graph=alone)
+    # What is left out is for the graph to say: that of a server may have settings of its own.
+    values: dict[str, Any] = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in arguments.params.items()
+        if name in Context.model_fields and name != "index" and _is_given(arguments, name)
+    }
+    if entities:
+        values["entities"] = entities
+    if static:
+        values["planning"] = "static"
+    values |= {f"pause_{point}": True for point in pause or ()}
+    if index is not None:
+        values = _index_settings(index, database) | values
+    if model:
+        values = dict.fromkeys(known.context.model_roles, model) | values
     refuse_foreign([*values, *named_in(more)], known)
     values |= read_settings(more, known.context)
     asyncio.run(_ask(known, system, question, given, docs, values, skip, database, as_json))
+
+
+def _is_given(arguments: typer.Context, option: str) -> bool:
+    source = arguments.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _question(given: str | None, *, is_demo: bool, of_graph: bool) -> str:
+    """Return the question, of a demo its own where none is given."""
+    if given is None and is_demo:
+        from ras_flow.demo import default_question, graph_questions
+
+        return graph_questions()[0]["question"] if of_graph else default_question()
+    question = scrub(given or "")  # Arguments need not be UTF-8.
+    if not question.strip():
+        raise InputError(
+            "The question is empty. Ask something: ras-flow ask 'Who …?' --docs FOLDER"
+        )
+    return question
 
 
 def _index_settings(index: Path, database: str | None) -> dict[str, str]:
@@ -249,11 +215,6 @@ def _index_settings(index: Path, database: str | None) -> dict[str, str]:
     from ras_flow.runs.databases.opening import is_server
 
     return {"index": str(index)} if is_server(database) else settings_of(index)
-
-
-def _is_given(arguments: typer.Context, option: str) -> bool:
-    source = arguments.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 async def _ask(

@@ -23,6 +23,7 @@ from ras_flow.cli.search import search
 from ras_flow.cli.train import app as train_app
 from ras_flow.cli.triples import app as triples_app
 from ras_flow.errors import RasFlowError
+from ras_flow.formats.text import plain
 
 app = typer.Typer(
     name="ras-flow",
@@ -97,7 +98,6 @@ def run(program: typer.Typer = app) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    from ras_flow.formats.text import plain
 
     if message:
         typer.echo(f"ras-flow: {plain(message)}", err=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from ras_flow.cli.names import path_of
+from ras_flow.cli.options import path_argument
 from ras_flow.cli.output import AsJson, print_json
+from ras_flow.cli.progress import shown_progress
 from ras_flow.cli.settings import BaseUrl
 from ras_flow.cli.work import (
     GO_ON,
@@ -19,7 +20,6 @@ from ras_flow.cli.work import (
     load_model,
     report,
     run_work,
-    shown,
 )
 from ras_flow.settings.context import DEFAULT_MODEL
 
@@ -34,9 +34,7 @@ app = typer.Typer(help="Make training data, and check it.", no_args_is_help=True
 def build(
     hotpotqa: Annotated[
         Path,
-        typer.Argument(
-            parser=path_of, metavar="HOTPOTQA", help="Questions in HotpotQA's own format."
-        ),
+        path_argument("HOTPOTQA", "Questions in HotpotQA's own format."),
     ],
     out: Out,
     model: Annotated[
@@ -89,9 +87,7 @@ def build(
 
 @app.command()
 def stats(
-    folder: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Folder of a data set.")
-    ],
+    folder: Annotated[Path, path_argument("FOLDER", "Folder of a data set.")],
     as_json: AsJson = False,
 ) -> None:
     """Check a data set and count what it holds: every record, split and label."""
@@ -110,9 +106,7 @@ def stats(
 
 @app.command()
 def supervise(
-    mix: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="MIX", help="TOML file: questions, graphs.")
-    ],
+    mix: Annotated[Path, path_argument("MIX", "TOML file: questions, graphs.")],
     out: Out,
     refiner: Annotated[
         str,
@@ -150,7 +144,7 @@ def supervise(
             chooser = PromptedRefiner(LoggedModel(model, log, "refine"))
             return await supervise(mix, out, chooser, progress, at_once=concurrency)
 
-    with ended_by_ctrl_c(GO_ON) as loop, shown() as progress:
+    with ended_by_ctrl_c(GO_ON) as loop, shown_progress() as progress:
         card = loop.run(in_time(work(progress)))
     if as_json:
         print_json(card)

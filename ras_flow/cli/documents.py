@@ -11,6 +11,7 @@ import typer
 
 from ras_flow.cli.settings import DOCUMENTS
 from ras_flow.errors import DocumentError, InputError
+from ras_flow.formats.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +39,7 @@ def read_and_tell(
         _tell_faults(report, skip)
         yield document
     _tell_faults(report, skip)
-    seen = [path for path in report.ignored if not path.name.startswith(HIDDEN)]
-    _tell_types([path for path in seen if os.path.isfile(path)])
-    _tell_links([path for path in seen if os.path.islink(path)], docs)
+    _tell_ignored([path for path in report.ignored if not path.name.startswith(HIDDEN)], docs)
     if not report.documents and empty_ok:
         raise InputError(
             "Found no documents, so nothing is pruned: the disk may not be mounted. To empty the "
@@ -69,31 +68,22 @@ def _tell_faults(report: ReadReport, skip: bool) -> None:
         _left_out(str(error))
 
 
-def _tell_types(files: list[Path]) -> None:
-    """Say which types of files were left out of folders."""
-    types = Counter(path.suffix.lower() or "no extension" for path in files)
-    if types:
-        counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(types.items()))
-        _left_out(f"files of unsupported types: {counts}")
-
-
-def _tell_links(links: list[Path], docs: list[Path]) -> None:
-    """Say which links were not followed, except those to folders that were read anyway."""
+def _tell_ignored(paths: list[Path], docs: list[Path]) -> None:
+    """Say what was left out of folders, except links to folders that were read anyway."""
     read = tuple(os.path.join(os.path.realpath(path), "") for path in docs)
-    folders = [
-        path
-        for path in links
-        if os.path.isdir(path) and not os.path.join(os.path.realpath(path), "").startswith(read)
-    ]
-    if folders:
-        _left_out(
-            f"{len(folders)} linked folders, such as {folders[0]}: name a link to have it followed"
-        )
-    if dead := [path for path in links if not os.path.exists(path)]:
-        _left_out(f"{len(dead)} broken links, such as {dead[0]}")
+    kinds: Counter[str] = Counter()
+    for path in paths:
+        if os.path.isfile(path):
+            kinds[path.suffix.lower() or "files without an extension"] += 1
+        elif not os.path.exists(path):
+            kinds["broken links"] += 1
+        elif os.path.islink(path):
+            inside = os.path.join(os.path.realpath(path), "").startswith(read)
+            kinds["linked folders, which are read if you name them"] += not inside
+    if told := [f"{kind} ({count})" for kind, count in sorted(kinds.items()) if count]:
+        _left_out(", ".join(told))
 
 
 def _left_out(what: str) -> None:
-    from ras_flow.formats.text import plain
 
     typer.echo(f"left out: {plain(what)}", err=True)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from typer.core import TyperGroup
 
-from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.names import path_of
-from ras_flow.cli.output import UNFINISHED, AsJson, log, print_json, tell_interrupted
+from ras_flow.cli.options import EngineOption, opened_engine, path_argument, path_option
+from ras_flow.cli.output import (
+    UNFINISHED,
+    AsJson,
+    print_json,
+    print_table,
+    tell_interrupted,
+)
 from ras_flow.errors import InputError, RunError
+from ras_flow.formats.text import plain
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ras_flow.evaluation.compare import Comparison, Flip
     from ras_flow.evaluation.rows import Row
-    from ras_flow.evaluation.runner import Progress, Standing
+    from ras_flow.evaluation.runner import Standing
 
 
 class _Group(TyperGroup):
@@ -41,40 +45,41 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Folder = Annotated[
-    Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Folder of an evaluation.")
-]
+Folder = Annotated[Path, path_argument("FOLDER", "Folder of an evaluation.")]
 
 
 @app.command()
 def run(
     config: Annotated[
         Path,
-        typer.Argument(
-            parser=path_of, metavar="CONFIG", help="TOML file that says what to compare."
-        ),
+        path_argument("CONFIG", "TOML file that says what to compare."),
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            parser=path_of, metavar="FOLDER", help="Folder to write; the same one goes on."
-        ),
+        path_option("Folder to write; the same one goes on.", metavar="FOLDER"),
     ],
     retry: Annotated[bool, typer.Option("--retry", help="Ask failed questions again.")] = False,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
     as_json: AsJson = False,
 ) -> None:
     """Run or continue an evaluation; no question is asked twice."""
+    from ras_flow.cli.progress import shown_progress
     from ras_flow.cluster.parts import parts_on
     from ras_flow.evaluation.config import read_config
     from ras_flow.evaluation.runner import evaluate
 
     settings = read_config(config)
+    console = Console(stderr=True, quiet=as_json)
     try:
         with (
             opened_engine(engine, most=settings.limits.at_once) as where,
-            _shown(quiet=as_json) as progress,
+            shown_progress(console) as show,
         ):
+
+            def progress(standings: Sequence[Standing]) -> None:
+                done = sum(len(one.rows) for one in standings)
+                show("questions", done, sum(one.total for one in standings))
+
             parts = parts_on(where)
             work = evaluate(settings, out, parts=parts, retry=retry, progress=progress)
             report = asyncio.run(work)
@@ -84,9 +89,7 @@ def run(
     if as_json:
         print_json([_record(one) for one in report.standings])
     else:
-        from rich.console import Console
-
-        Console(width=None if Console().is_terminal else 120).print(_table(report.standings))
+        _tabulate(report.standings)
         typer.echo(str(out / "report.md"))
     if report.ceiling:
         typer.echo(f"ras-flow: {report.ceiling} Raise it and go on.", err=True)
@@ -110,16 +113,12 @@ def compare(
         str, typer.Argument(metavar="A", help="A folder, or FOLDER:SYSTEM for one system of it.")
     ],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    benchmark: Annotated[str, typer.Option(help="This benchmark only.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Show which questions flipped between two evaluations or systems, and why."""
-    from dataclasses import asdict
-
     from ras_flow.evaluation.compare import compare as compare_rows
 
-    rows = [_chosen(address, benchmark) for address in (first, second)]
-    found = compare_rows(*rows)
+    found = compare_rows(_chosen(first), _chosen(second))
     if not found:
         raise InputError(
             f"{first} and {second} share no system with the same questions. Name one system of "
@@ -158,84 +157,31 @@ def _answers(folder: Path) -> tuple[list[Row], dict[str, int]]:
     return found, questions
 
 
-def _chosen(address: str, benchmark: str) -> list[Row]:
+def _chosen(address: str) -> list[Row]:
     """Return the rows of a folder, or those of one of its systems."""
     folder, system = Path(address), ""
     if not os.path.exists(folder) and ":" in address:
         name, _, system = address.rpartition(":")
         folder = Path(name)
     rows, _ = _answers(folder)
-    known = list(dict.fromkeys(row.system for row in rows))
-    if system and system not in known:
-        raise InputError(f"{folder} has no system {system!r}. It has: {', '.join(known)}.")
-    benchmarks = list(dict.fromkeys(row.benchmark for row in rows))
-    if benchmark and benchmark not in benchmarks:
-        raise InputError(
-            f"{folder} has no benchmark {benchmark!r}. It has: {', '.join(benchmarks)}."
-        )
-    return [row for row in rows if system in ("", row.system) and benchmark in ("", row.benchmark)]
+    chosen = [row for row in rows if system in ("", row.system)]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(row.system for row in rows))
+        raise InputError(f"{folder} has no system {system!r}. It has: {known}.")
+    return chosen
 
 
-@contextmanager
-def _shown(*, quiet: bool) -> Iterator[Progress | None]:
-    """Show running scores on a terminal, or how many questions are answered."""
-    from rich.console import Console
-    from rich.live import Live
-
-    from ras_flow.cli.progress import now_and_then
-
-    console = Console(stderr=True)
-    if quiet:
-        yield None
-        return
-    if not console.is_terminal:
-        tell = now_and_then(log)
-
-        def count(standings: Sequence[Standing]) -> None:
-            done = sum(len(one.rows) for one in standings)
-            tell(f"{done} of {sum(one.total for one in standings)} questions")
-
-        yield count
-        return
-    latest: list[Standing] = []
-    table, due = _table(latest), 0.0
-
-    def progress(standings: Sequence[Standing]) -> None:
-        latest[:] = standings
-
-    def shown() -> Table:
-        nonlocal table, due
-        began = perf_counter()
-        if began >= due:
-            table = _table(latest)
-            # With a hundred thousand answers it takes most of a second.
-            due = perf_counter() + 20 * (perf_counter() - began)
-        return table
-
-    with Live(
-        get_renderable=shown,
-        console=console,
-        refresh_per_second=4,
-        transient=True,
-    ):
-        yield progress
-
-
-def _table(standings: Sequence[Standing]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None)
-    for name in ("benchmark", "system", "done", "failed", "score", "tokens", "seconds", "hops"):
-        right = name not in ("benchmark", "system")
-        table.add_column(name, justify="right" if right else "left")
+def _tabulate(standings: Sequence[Standing]) -> None:
+    rows = []
     for one in standings:
         record = _record(one)
         score = "" if one.score is None else f"{one.metric} {100 * one.score:.1f}"
         cells = [one.benchmark, one.system, f"{record['done']}/{one.total}", str(record["failed"])]
-        cells += [score, *(f"{record[name]:.{digits}f}" for name, digits in _DIGITS.items())]
-        table.add_row(*map(Text, cells))
-    return table
+        rows.append(
+            [*cells, score, *(f"{record[name]:.{digits}f}" for name, digits in _DIGITS.items())]
+        )
+    columns = "benchmark system done failed score tokens seconds hops".split()
+    print_table(columns, rows, names=2)
 
 
 _DIGITS = {"tokens": 0, "seconds": 1, "hops": 1}
@@ -261,7 +207,6 @@ def _record(one: Standing) -> dict[str, Any]:
 
 def _show(one: Comparison) -> None:
     from ras_flow.evaluation.report.tables import interval, p_value
-    from ras_flow.formats.text import plain
 
     gap = one.difference
     ahead = ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
-from ras_flow.cli.names import path_of
+from ras_flow.cli.options import path_option
 from ras_flow.llms.local.precision import DType
 
 
@@ -16,7 +17,7 @@ def export(
         str,
         typer.Argument(help="local:default, or a folder that train graph-llm or triples wrote."),
     ],
-    out: Annotated[Path, typer.Option(parser=path_of, metavar="FOLDER", help="Folder to write.")],
+    out: Annotated[Path, path_option("Folder to write.", metavar="FOLDER")],
     extractor: Annotated[
         bool, typer.Option("--extractor", help="Export the extractor instead of the Graph LLM.")
     ] = False,
@@ -25,8 +26,6 @@ def export(
     ] = "float32",
 ) -> None:
     """Merge a trained adapter into a plain model for vLLM; a Graph LLM's encoder goes beside it."""
-    from shlex import quote
-
     name = model if model.partition(":")[0] == "local" else f"local:{model}"
     embeds = ""
     if extractor:

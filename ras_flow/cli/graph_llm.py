@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ras_flow.cli.names import path_of
-from ras_flow.cli.output import UNFINISHED, log, print_json
+from ras_flow.cli.options import path_argument, path_option
+from ras_flow.cli.output import UNFINISHED, AsJson, log, print_json, print_table
+from ras_flow.formats.text import plain
 
 if TYPE_CHECKING:
     from ras_flow.training.graph_llm.scores import Measures
     from ras_flow.training.run import Progress
 
-Config = Annotated[
-    Path, typer.Argument(parser=path_of, metavar="CONFIG", help="Settings, a TOML file.")
-]
-Minutes = Annotated[
-    float | None, typer.Option(help="Stop in time (exit code 75); the same command goes on.")
+Config = Annotated[Path, path_argument("CONFIG", "Settings, a TOML file.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--minutes",
+        callback=lambda minutes: minutes and 60 * minutes,
+        help="Stop in time (exit code 75); the same command goes on.",
+    ),
 ]
 Steps = Annotated[int | None, typer.Option(min=1, help="Stop after this many steps at the latest.")]
 
@@ -27,14 +31,10 @@ def graph_llm(
     config: Config,
     output: Annotated[
         Path | None,
-        typer.Argument(
-            parser=path_of,
-            metavar="[OUTPUT]",
-            help="Folder to write; by default named like CONFIG.",
-        ),
+        path_argument("[OUTPUT]", "Folder to write; by default named like CONFIG."),
     ] = None,
-    data: Annotated[Path, typer.Option(parser=path_of, help="Folder with the data sets.")] = Path(),
-    minutes: Minutes = None,
+    data: Annotated[Path, path_option("Folder with the data sets.")] = Path(),
+    seconds: Seconds = None,
     steps: Steps = None,
     records: Annotated[
         int | None, typer.Option(min=1, help="Train on, or measure, only this many records.")
@@ -62,12 +62,9 @@ def graph_llm(
     split: Annotated[str, typer.Option(help="What to measure on: dev or test.")] = "dev",
     index: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            help="With --evaluate: index in which subqueries should find the next passage.",
-        ),
+        path_option("With --evaluate: index in which subqueries should find the next passage."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the measures as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train the Graph LLM: plans and answers in, a folder for `local:FOLDER` out."""
     from ras_flow.errors import ConfigurationError
@@ -105,14 +102,7 @@ def graph_llm(
         _show(measures, as_json)
         return
     folder = output or Path(config.stem)
-    progress = train_graph_llm(
-        settings,
-        folder,
-        data=data,
-        seconds=None if minutes is None else minutes * 60,
-        log=log,
-    )
-    tell(progress, folder)
+    tell(train_graph_llm(settings, folder, data=data, seconds=seconds, log=log), folder)
 
 
 def tell(progress: Progress, folder: Path) -> None:
@@ -129,36 +119,30 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _show(measures: Measures, as_json: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from ras_flow.formats.text import plain
 
     record = measures.as_record()
     if as_json:
         print_json(record)
         return
-    console = Console(width=None if Console().is_terminal else 160)
     titles = {
         "plan": "plans: right label; subqueries after the first compared",
         "answer": "answers: exact match; F1 of their words",
     }
+    columns = ("records", "right", "unusable", "f1", "f1_of", "exact")
     for task, title in titles.items():
-        sources = record.get(task)
-        if sources is None:
-            continue
-        table = Table(title=title, title_justify="left")
-        columns = ("records", "right", "unusable", "f1", "f1_of", "exact")
-        for column in ("source", *columns):
-            table.add_column(column.replace("_", " "))
-        for source, scores in sources.items():
-            cells = ("-" if scores[column] is None else str(scores[column]) for column in columns)
-            table.add_row(plain(source), *cells)
-        console.print(table)
-        for pair, count in sources["all"]["labels"].items():
-            console.print(f"{pair}: {count}", markup=False)
+        if sources := record.get(task):
+            rows = [
+                [
+                    plain(source),
+                    *("-" if (s := scores[name]) is None else str(s) for name in columns),
+                ]
+                for source, scores in sources.items()
+            ]
+            print_table(["source", *columns], rows, title=title)
+            for pair, count in sources["all"]["labels"].items():
+                typer.echo(f"{pair}: {count}")
     if found := record.get("next_passage"):
-        console.print(
+        typer.echo(
             f"next gold passage among the first 5 for {found['plans']} plans: {found['by_model']} "
             f"by the model's subqueries, {found['by_target']} by the targets'"
         )

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from ras_flow.cli.documents import Skip, read_and_tell
-from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.names import encoder_name, path_of
+from ras_flow.cli.options import EngineOption, encoder_name, opened_engine, path_argument
 from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.cli.render import counted
 from ras_flow.errors import InputError
+from ras_flow.formats.text import plain
 from ras_flow.settings.context import DEFAULTS, Context
 
 if TYPE_CHECKING:
@@ -29,15 +29,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Build and update passage indexes.", no_args_is_help=True)
 
-Index = Annotated[
-    Path, typer.Argument(parser=path_of, metavar="INDEX", help="Folder of the index.")
-]
+Index = Annotated[Path, path_argument("INDEX", "Folder of the index.")]
 Docs = Annotated[
     list[Path],
-    typer.Argument(
-        parser=path_of,
-        metavar="DOCS",
-        help="Files or folders: .txt .md .html .pdf .docx .pptx .xlsx .csv .tsv .epub .jsonl",
+    path_argument(
+        "DOCS", "Files or folders: .txt .md .html .pdf .docx .pptx .xlsx .csv .tsv .epub .jsonl"
     ),
 ]
 BM25_ONLY = "BM25 only"
@@ -62,7 +58,7 @@ def build(
     ] = "auto",
     shards: Annotated[int, typer.Option(help="Vector files, built and searched in parallel.")] = 1,
     skip: Skip = False,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
 ) -> None:
     """Build an index; an existing one is replaced when the new one is complete."""
     from ras_flow.cluster.encoder import encoder_on
@@ -132,7 +128,6 @@ def add(
 def _tell_gone(index: Path, gone: list[str], elsewhere: list[str]) -> None:
     """Say which documents' files are gone, and how to remove them."""
     from ras_flow.documents.files import file_of, gone_folder
-    from ras_flow.formats.text import plain
 
     ways = [(gone, "--prune removes them")]
     if elsewhere:
@@ -183,9 +178,7 @@ def push(
     index: Index,
     engine: Annotated[
         Path,
-        typer.Argument(
-            parser=path_of, metavar="ENGINE.toml", help="File that names the vector database."
-        ),
+        path_argument("ENGINE.toml", "File that names the vector database."),
     ],
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an existing collection.")
@@ -209,13 +202,10 @@ def push(
 
 @app.command("list")
 def list_indexes(
-    folder: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Where to look.")
-    ] = Path(),
+    folder: Annotated[Path, path_argument("FOLDER", "Where to look.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
     """List the indexes below a folder, and those that --docs made in the cache."""
-    from ras_flow.formats.text import plain
     from ras_flow.indexes.listing import find_indexes
 
     found = list(find_indexes(folder))
@@ -238,7 +228,6 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show what an index holds."""
-    from ras_flow.formats.text import plain
     from ras_flow.indexes import CorpusIndex
     from ras_flow.indexes.opening import is_demo
     from ras_flow.indexes.propositions.index import proposition_indexes
@@ -314,12 +303,10 @@ def _opened(index: Path) -> CorpusIndex:
 
 
 def _work(work: Callable[[OnProgress], Awaitable[CorpusIndex]]) -> CorpusIndex:
-    from rich.console import Console
-
     from ras_flow.cli.progress import progress_on
 
     async def shown() -> CorpusIndex:
-        with progress_on(Console(stderr=True)) as progress:
+        with progress_on() as progress:
             return await work(progress)
 
     return asyncio.run(shown())

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ras_flow.cli.index import Encoder
-from ras_flow.cli.names import path_of
+from ras_flow.cli.options import path_argument, path_of, path_option
 from ras_flow.cli.output import AsJson, log, print_json
 from ras_flow.cli.render import counted
+from ras_flow.formats.text import plain, scrub
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX
 
 if TYPE_CHECKING:
@@ -44,61 +44,49 @@ Graph = Annotated[
 Most = Annotated[int, typer.Option(min=1, help="How many to show.")]
 
 
-class Embed(StrEnum):
-    """What gets vectors."""
-
-    NONE = "none"
-    RELATIONS = "relations"
-    ALL = "all"
-
-
 @app.command()
 def build(
-    kg: Annotated[Path, typer.Argument(parser=path_of, metavar="KG", help="Folder to build in.")],
+    kg: Annotated[Path, path_argument("KG", "Folder to build in.")],
     files: Annotated[
         list[Path],
-        typer.Argument(
-            parser=path_of, metavar="FILES", help=".tsv .jsonl .nt .nq .ttl, each also with .gz"
-        ),
+        path_argument("FILES", ".tsv .jsonl .nt .nq .ttl, each also with .gz"),
     ],
     labels: Annotated[
         list[Path] | None,
-        typer.Option(
-            parser=path_of, help="Names: lines of id, name and aliases, with tabs between."
-        ),
+        path_option("Names: lines of id, name and aliases, with tabs between."),
     ] = None,
     kb: Annotated[
         str | None, typer.Option(help="Of JSON lines with a `kb`, take those of this one.")
     ] = None,
     encoder: Encoder = DEFAULTS.encoder,
     embed: Annotated[
-        Embed,
+        Literal["none", "relations", "all"],
         typer.Option(help="What gets vectors; entities take about an hour a million."),
-    ] = Embed.RELATIONS,
+    ] = "relations",
     skip: Annotated[bool, typer.Option("--skip", help="Leave out what cannot be read.")] = False,
 ) -> None:
     """Build a graph; an existing one is replaced when the new one is complete."""
-    from ras_flow.cli.progress import now_and_then
+    from ras_flow.cli.progress import shown_progress
     from ras_flow.kg.build import build_kg
     from ras_flow.kg.read import Faults
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
-    model = None if embed == Embed.NONE else LocalSentenceEncoder(encoder)
+    model = None if embed == "none" else LocalSentenceEncoder(encoder)
     if model:
         model.check()
-    faults, tell = Faults(skip=skip), now_and_then(log)
-    graph = asyncio.run(
-        build_kg(
+    faults = Faults(skip=skip)
+    with shown_progress() as show:
+        work = build_kg(
             kg,
             files,
             labels=labels or (),
             kb=kb,
             encoder=model,
-            embed=embed.value,
+            embed=embed,
             faults=faults,
-            progress=lambda doing, done: tell(f"{doing}: {done:,}"),
+            progress=lambda doing, done: show(doing, done, None),
         )
-    )
+        graph = asyncio.run(work)
     if faults.count:
         log(
             f"left out: {counted(faults.count, 'line')} that cannot be read, such as {faults.first}"
@@ -113,7 +101,6 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show what a graph holds."""
-    from ras_flow.formats.text import plain
     from ras_flow.kg.store import KnowledgeGraph
 
     graph = KnowledgeGraph.open(kg)
@@ -139,8 +126,6 @@ def link(
     as_json: AsJson = False,
 ) -> None:
     """Show which entities a question names."""
-    from ras_flow.formats.text import plain, scrub
-
     [entities] = asyncio.run(_source(kg, encoder).link([scrub(question)]))
     if as_json:
         print_json(entities)
@@ -211,7 +196,6 @@ def _source(kg: Path, encoder: str | None = None) -> GraphSource:
 
 
 def _show(rows: list[list[str]], between: str, most: int, as_json: bool) -> None:
-    from ras_flow.formats.text import plain
 
     if as_json:
         print_json(rows[:most])

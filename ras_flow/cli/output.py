@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, TextIO
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from ras_flow.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 UNFINISHED = 75
 """Exit code of work that stopped early and can go on."""
@@ -30,6 +37,18 @@ def json_line(value: Any, stream: TextIO) -> str:
     # Python would escape characters that the stream lacks, which is not valid JSON.
     unicode = stream.encoding.lower().replace("-", "") == "utf8"
     return json_text(value, ascii=not unicode)
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", names: int = 1
+) -> None:
+    """Print a table, in a file a wide one; all but its first columns, the names, are numbers."""
+    table = Table(box=None, title=title or None, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < names else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(width=None if Console().is_terminal else 160).print(table)
 
 
 def log(line: str) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 
 from ras_flow.cli.output import log
+from ras_flow.formats.text import plain
 from ras_flow.indexes.contents import IndexProgress, OnProgress
 
 _DOING = {
@@ -21,33 +22,36 @@ _DOING = {
 PAUSE = 60.0
 """Seconds between two lines in a log."""
 
-
-def now_and_then(log: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that logs a line if the last one, or the start, is a minute old."""
-    due = time.monotonic() + PAUSE
-
-    def tell(line: str) -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            log(line)
-            due = time.monotonic() + PAUSE
-
-    return tell
+Show = Callable[[str, int, int | None], None]
+"""Told what is done, how much of it, and how much there is to do, if that is known."""
 
 
 @contextmanager
-def progress_on(console: Console) -> Iterator[OnProgress]:
-    """Show progress on a terminal, in a log, or not at all."""
-    if console.quiet:
-        yield lambda _: None
-    elif console.is_terminal:
-        with console.status("reading documents") as status:
-            yield lambda progress: status.update(_line(progress))
-    else:
-        tell = now_and_then(log)
-        yield lambda progress: tell(_line(progress))
+def shown_progress(console: Console | None = None) -> Iterator[Show]:
+    """Show progress on standard error, or where a console says."""
+    console = console or Console(stderr=True)
+    due = time.monotonic() + PAUSE
+    with console.status("reading") as status:
+
+        def show(doing: str, done: int, total: int | None) -> None:
+            nonlocal due
+            of = "" if total is None else f" of {total:,}"
+            line = plain(doing) + (f": {done:,}{of}" if done or of else "")
+            if console.is_terminal:
+                status.update(line)
+            elif not console.quiet and time.monotonic() >= due:
+                log(line)
+                due = time.monotonic() + PAUSE
+
+        yield show
 
 
-def _line(progress: IndexProgress) -> str:
-    of = "" if progress.total is None else f" of {progress.total}"
-    return _DOING[progress.stage] + (f": {progress.done}{of}" if progress.done or of else "")
+@contextmanager
+def progress_on(console: Console | None = None) -> Iterator[OnProgress]:
+    """Show how far a build of an index is."""
+    with shown_progress(console) as show:
+
+        def shown(progress: IndexProgress) -> None:
+            show(_DOING[progress.stage], progress.done, progress.total)
+
+        yield shown

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.names import path_of
+from ras_flow.cli.options import path_argument
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.errors import InputError
+from ras_flow.formats.text import plain, scrub
 from ras_flow.settings.context import Context
 
 if TYPE_CHECKING:
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
 def search(
     index: Annotated[
         Path,
-        typer.Argument(
-            parser=path_of,
-            metavar="INDEX",
-            help="Folder of an index, a vector database's TOML file, or: demo.",
-        ),
+        path_argument("INDEX", "Folder of an index, a vector database's TOML file, or: demo."),
     ],
     query: Annotated[str, typer.Argument(help="What to look for.")],
     top_k: Annotated[int, typer.Option(min=1, help="How many passages.")] = 5,
@@ -35,7 +32,6 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show the passages of an index that are nearest to a query, best first."""
-    from ras_flow.formats.text import plain, scrub
     from ras_flow.indexes.opening import settings_of
 
     query = scrub(query)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -21,7 +20,7 @@ from ras_flow.cli.render import (
     show_section,
     snippet,
 )
-from ras_flow.cli.runs.edits import option_text
+from ras_flow.cli.runs.edits import Operations, option_text
 from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
@@ -186,7 +185,7 @@ def show_review(
     console: Console,
     run: str,
     review: dict[str, Any],
-    operations: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    operations: Operations,
 ) -> None:
     """Show what a run asks a person; ``operations`` are its edits with their fields."""
     asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))
@@ -197,31 +196,15 @@ def show_review(
         line(console, ("Subquery ", "bold"), plain(str(review["subquery"])))
     for id, triple in (review.get("triples") or {}).items():
         line(console, (f"  {plain(id)}  ", "dim"), fact_text(triple))
-    allowed = review.get("allowed") or OPTIONS
-    options = [option for op, option in OPTIONS.items() if op in allowed]
-    options += [
-        option_text(op, operations[op]) if op in operations else f"--edit of {plain(str(op))}"
-        for op in allowed
-        if op not in OPTIONS
-    ]
+    allowed = review.get("allowed") or operations
+    options = ", ".join(option_text(str(op), operations) for op in allowed)
     line(
         console,
         plain(
-            f"Go on with: {command('resume', run, options=['--approve'])}, or in its place any of"
-        )
-        + f" {', '.join(options)}",
+            f"Go on with: {command('resume', run, options=['--approve'])}, or in its place any of "
+            f"{options}"
+        ),
     )
-
-
-OPTIONS = {
-    "subquery": "--subquery TEXT",
-    "plan": "--plan TEXT",
-    "drop_triple": "--drop-triple ID",
-    "add_triple": "--add-triple 'SUBJECT | PREDICATE | OBJECT'",
-    "drop_passage": "--drop-passage ID",
-    "model": "--model ROLE=NAME",
-}
-"""The options that make edits, by the edit's ``op``."""
 
 
 def _cost(step: Step) -> str:

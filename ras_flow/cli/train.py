@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ras_flow.cli.graph_llm import Config, Minutes, Steps, given, graph_llm, tell
-from ras_flow.cli.names import path_of
-from ras_flow.cli.output import log
+from ras_flow.cli.graph_llm import Config, Seconds, Steps, given, graph_llm, tell
+from ras_flow.cli.options import path_argument, path_option
+from ras_flow.cli.output import log, print_table
+from ras_flow.formats.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Train and measure your own models.", no_args_is_help=True)
 app.command()(graph_llm)
 
-Data = Annotated[Path, typer.Option(parser=path_of, help="Folder of the data files.")]
+Data = Annotated[Path, path_option("Folder of the data files.")]
 
 
-Output = Annotated[Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")]
+Output = Annotated[Path, path_argument("OUTPUT", "Folder to write.")]
 Examples = Annotated[int | None, typer.Option(min=1, help="Train on only this many examples.")]
 
 
@@ -34,7 +35,7 @@ def triples(
     config: Config,
     output: Output,
     data: Data = Path(),
-    minutes: Minutes = None,
+    seconds: Seconds = None,
     steps: Steps = None,
     examples: Examples = None,
 ) -> None:
@@ -42,7 +43,7 @@ def triples(
     from ras_flow.training.triples.config import TrainingConfig
     from ras_flow.training.triples.training import train
 
-    _train(TrainingConfig, train, config, output, data, minutes, steps, examples)
+    _train(TrainingConfig, train, config, output, data, seconds, steps, examples)
 
 
 @app.command()
@@ -50,7 +51,7 @@ def texts(
     config: Config,
     output: Output,
     data: Data = Path(),
-    minutes: Minutes = None,
+    seconds: Seconds = None,
     steps: Steps = None,
     examples: Examples = None,
 ) -> None:
@@ -58,7 +59,7 @@ def texts(
     from ras_flow.training.texts.config import RowTraining
     from ras_flow.training.texts.rows import train_rows
 
-    _train(RowTraining, train_rows, config, output, data, minutes, steps, examples)
+    _train(RowTraining, train_rows, config, output, data, seconds, steps, examples)
 
 
 def _train(
@@ -67,7 +68,7 @@ def _train(
     config: Path,
     output: Path,
     data: Path,
-    minutes: float | None,
+    seconds: float | None,
     steps: int | None,
     examples: int | None,
 ) -> None:
@@ -76,18 +77,15 @@ def _train(
     settings = read_toml(config, kind)
     if steps is not None:
         settings = settings.override({"optimizer": settings.optimizer.override({"steps": steps})})
-    seconds = None if minutes is None else minutes * 60
     tell(train(settings, output, data=data, seconds=seconds, examples=examples, log=log), output)
 
 
 @app.command()
 def retriever(
     config: Config,
-    output: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="OUTPUT", help="Folder to write.")
-    ],
-    data: Annotated[Path, typer.Option(parser=path_of, help="Folder with the labels.")] = Path(),
-    minutes: Minutes = None,
+    output: Output,
+    data: Annotated[Path, path_option("Folder with the labels.")] = Path(),
+    seconds: Seconds = None,
     steps: Steps = None,
     seed: Annotated[int | None, typer.Option(help="Overrides the settings' seed.")] = None,
     share: Annotated[
@@ -107,22 +105,13 @@ def retriever(
     settings = settings.override(
         {table: getattr(settings, table).override(given(some)) for table, some in changed.items()}
     )
-    progress = train_retriever(
-        settings,
-        output,
-        data=data,
-        seconds=None if minutes is None else minutes * 60,
-        log=log,
-    )
-    tell(progress, output)
+    tell(train_retriever(settings, output, data=data, seconds=seconds, log=log), output)
 
 
 @app.command()
 def measure_triples(
     config: Config,
-    folder: Annotated[
-        Path, typer.Argument(parser=path_of, metavar="FOLDER", help="Folder that training wrote.")
-    ],
+    folder: Annotated[Path, path_argument("FOLDER", "Folder that training wrote.")],
     data: Data = Path(),
     most: Annotated[
         int | None, typer.Option(min=1, help="At most this many texts, and passages.")
@@ -132,11 +121,7 @@ def measure_triples(
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            metavar="FOLDER",
-            help="Keep the outputs here, to go on after a stop.",
-        ),
+        path_option("Keep the outputs here, to go on after a stop.", metavar="FOLDER"),
     ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Texts decoded at once.")] = 16,
 ) -> None:
@@ -161,20 +146,13 @@ def measure_triples(
 
 
 def _show(measured: Sequence[Figures]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from ras_flow.formats.text import plain
-
-    console = Console(width=None if Console().is_terminal else 160)
     for figures in measured:
-        table = Table(title=figures["name"], title_justify="left")
-        for column in ("source", *_COLUMNS.values()):
-            table.add_column(column)
-        for source, scores in figures["sources"].items():
-            table.add_row(plain(source), *(f"{scores[name]:g}" for name in _COLUMNS))
-        console.print(table)
-        console.print(
+        rows = [
+            [plain(source), *(f"{scores[name]:g}" for name in _COLUMNS)]
+            for source, scores in figures["sources"].items()
+        ]
+        print_table(["source", *_COLUMNS.values()], rows, title=figures["name"])
+        typer.echo(
             f"{figures['fact_recall']:.1%} of {figures['facts']} answer-bearing facts found, "
             f"{figures['unparsable']:.2%} of the outputs without a triple, "
             f"{figures['pronoun_subjects']:.2%} of the subjects pronouns; "

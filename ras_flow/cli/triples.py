@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
 
 import typer
 
-from ras_flow.cli.engines import EngineName, EngineOption, opened_engine
-from ras_flow.cli.names import address_of, path_of
+from ras_flow.cli.options import EngineOption, address_of, opened_engine, path_option
 from ras_flow.cli.output import (
     AsJson,
     confirmed,
     json_line,
-    log,
     print_json,
     tell_interrupted,
     with_hint,
 )
 from ras_flow.cli.settings import BaseUrl, ExtractorOutput, Set, read_settings
 from ras_flow.errors import InputError, RasFlowError
+from ras_flow.formats.text import plain
 from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, NO_EXTRACTOR, Context
 from ras_flow.support.files import whole_file, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from langgraph.store.base import BaseStore
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ras_flow.support.engine import Engine
     from ras_flow.triples.cache import KeptTriples
     from ras_flow.triples.precompute import Filling
+
+T = TypeVar("T")
 
 app = typer.Typer(help="Triples of passages, kept for all runs.", no_args_is_help=True)
 
@@ -80,23 +82,20 @@ def precompute(
     workers: Workers = DEFAULTS.max_concurrency,
     more: Set = None,
     database: Database = None,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
     as_json: AsJson = False,
 ) -> None:
     """Extract triples for all passages of an index, except those already kept.
 
     Runs of the paper's loop read those that were made with `--set loop=paper`.
     """
-    from dataclasses import asdict
-
     context = _context(extractor, extractor_output, base_url, workers, more)
 
-    async def work(where: Engine) -> Filling:
-        async with _filled(index, context, database, where) as (_, _, _, filling):
-            return filling
+    async def nothing_more(*_: object) -> None:
+        return None
 
     with opened_engine(engine, most=workers) as where:
-        filling = asyncio.run(work(where))
+        filling, _ = asyncio.run(_filled(index, context, database, where, nothing_more))
     if as_json:
         print_json(asdict(filling))
     else:
@@ -113,37 +112,33 @@ def index_triples(
     workers: Workers = DEFAULTS.max_concurrency,
     more: Set = None,
     database: Database = None,
-    engine: EngineOption = EngineName.LOCAL,
+    engine: EngineOption = "local",
     as_json: AsJson = False,
 ) -> None:
     """Index the triples of all passages for T²RAG: extract, embed what is new, drop what is gone.
 
     They are embedded by the encoder of the index, or by what `--set encoder=…` names.
     """
-    from dataclasses import asdict
+    from ras_flow.cli.progress import progress_on
+    from ras_flow.cluster.encoder import encoder_on
+    from ras_flow.indexes.opening import settings_of
+    from ras_flow.indexes.propositions.update import update_propositions
+    from ras_flow.triples.cache import TripleCache
 
     context = _context(extractor, extractor_output, base_url, workers, more)
     if index == DEMO_INDEX:
         context = context.override({"index": index})
-
-    async def work(where: Engine) -> tuple[Filling, Change]:
-        from rich.console import Console
-
-        from ras_flow.cli.progress import progress_on
-        from ras_flow.cluster.encoder import encoder_on
-        from ras_flow.indexes.opening import settings_of
-        from ras_flow.indexes.propositions.update import update_propositions
-        from ras_flow.triples.cache import TripleCache
-
-        named = {"encoder": context.encoder} | settings_of(Path(index)) | context.given()
-        encoder = encoder_on(where, named["encoder"])
-        async with _filled(index, context, database, where, encoder) as (corpus, of, store, made):
-            with progress_on(Console(stderr=True)) as progress:
-                cache = TripleCache(store, of)
-                return made, await update_propositions(corpus, of, cache, encoder, progress, where)
-
+    named = {"encoder": context.encoder} | settings_of(Path(index)) | context.given()
     with opened_engine(engine, most=workers) as where:
-        filling, change = asyncio.run(work(where))
+        encoder = encoder_on(where, named["encoder"])
+
+        async def embed(corpus: CorpusIndex, of: str, store: BaseStore) -> Change:
+            with progress_on() as progress:
+                cache = TripleCache(store, of)
+                return await update_propositions(corpus, of, cache, encoder, progress, where)
+
+        work = _filled(index, context, database, where, embed, encoder)
+        filling, change = asyncio.run(work)
     if as_json:
         print_json({"extracted": asdict(filling), "indexed": asdict(change)})
     else:
@@ -158,8 +153,6 @@ def index_triples(
 @app.command()
 def stats(database: Database = None, as_json: AsJson = False) -> None:
     """Count the kept triples, by extractor."""
-    from ras_flow.formats.text import plain
-
     counts: dict[str, dict[str, int]] = {}
 
     def add(kept: KeptTriples) -> None:
@@ -182,9 +175,7 @@ def export(
     extractor: Of = "",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", parser=path_of, help="Write to this file instead of the screen."
-        ),
+        path_option("Write to this file instead of the screen.", "--output", "-o"),
     ] = None,
     database: Database = None,
 ) -> None:
@@ -252,8 +243,6 @@ def _tell(index: str, filling: Filling) -> None:
 
 def _check(filling: Filling) -> None:
     """Fail where passages could not be extracted."""
-    from ras_flow.formats.text import plain
-
     if filling.failed:
         raise RasFlowError(
             f"{filling.failed} passages could not be extracted. The last error: "
@@ -261,61 +250,41 @@ def _check(filling: Filling) -> None:
         )
 
 
-@asynccontextmanager
 async def _filled(
     index: str,
     context: Context,
     database: str | None,
     engine: Engine,
+    then: Callable[[CorpusIndex, str, BaseStore], Awaitable[T]],
     encoder: SentenceEncoder | None = None,
-) -> AsyncIterator[tuple[CorpusIndex, str, BaseStore, Filling]]:
-    """Extract what the store does not have; give the index, the extractor and the store."""
+) -> tuple[Filling, T]:
+    """Extract what the store does not have, and do what else is to be done with it."""
+    from ras_flow.cli.progress import shown_progress
     from ras_flow.cluster.parts import parts_on
     from ras_flow.demo.index import demo_index
     from ras_flow.indexes import CorpusIndex
-    from ras_flow.indexes.manifest import PASSAGES
-    from ras_flow.runs.databases.stores import filling, open_store
+    from ras_flow.runs.databases.stores import open_store
     from ras_flow.triples.precompute import precompute
 
     path = await demo_index(encoder) if index == DEMO_INDEX else Path(index)
     corpus = await asyncio.to_thread(CorpusIndex.open, path)
     extractor = await parts_on(engine).get_extractor(context)
-    work = f"{extractor.identity}\0{corpus.manifest.files[PASSAGES].sha256}"
     try:
-        async with open_store(database, new=True) as store, filling(database, work):
-            with _progress() as progress:
+        async with open_store(database, new=True) as store:
+            with shown_progress() as show:
                 made = await precompute(
                     corpus.passages,
                     extractor,
                     store,
                     workers=context.max_concurrency,
-                    progress=progress,
+                    progress=lambda filling: show("passages", filling.done, filling.total),
                 )
-            yield corpus, extractor.identity, store, made
+            return made, await then(corpus, extractor.identity, store)
     except RasFlowError as error:
         raise RasFlowError(with_hint(error, GO_ON)) from error
     except asyncio.CancelledError:
         tell_interrupted(GO_ON)
         raise
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[Filling], None]]:
-    """Show progress."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    from ras_flow.cli.progress import now_and_then
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        tell = now_and_then(log)
-        yield lambda filling: tell(f"{filling.done} of {filling.total} passages")
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), "passages", TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda filling: bar.update(task, completed=filling.done, total=filling.total)
 
 
 def _visit(database: str | None, extractor: str, visit: Callable[[KeptTriples], None]) -> None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ras_flow.cli.names import path_of
-from ras_flow.cli.output import INTERRUPTED, log, print_json, tell_interrupted
+from ras_flow.cli.options import path_option
+from ras_flow.cli.output import INTERRUPTED, print_json, tell_interrupted
+from ras_flow.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from ras_flow.parts.protocols import LanguageModel
@@ -27,12 +28,12 @@ GO_ON = "Go on with the same command."
 ENDING = 1.0
 """Seconds that work has to end after Ctrl-C."""
 
-Out = Annotated[Path, typer.Option("--out", parser=path_of, help="Folder of the data set.")]
+Out = Annotated[Path, path_option("Folder of the data set.", "--out")]
 
 
 def run_work(work: Callable[[Progress], Coroutine[Any, Any, Stats]], hint: str) -> Stats:
     """Do a command's work, and show its progress."""
-    with ended_by_ctrl_c(hint) as loop, shown() as progress:
+    with ended_by_ctrl_c(hint) as loop, shown_progress() as progress:
         return loop.run(in_time(work(progress)))
 
 
@@ -59,28 +60,6 @@ async def in_time(work: Coroutine[Any, Any, T]) -> T:
         task.cancel()
         await asyncio.wait([task], timeout=ENDING)
         raise
-
-
-@contextmanager
-def shown() -> Iterator[Progress]:
-    """Show progress on standard error."""
-    from rich.console import Console
-
-    from ras_flow.cli.progress import now_and_then
-    from ras_flow.formats.text import plain
-
-    console = Console(stderr=True)
-    tell = now_and_then(log)
-    with console.status("reading") as status:
-
-        def show(doing: str, done: int, total: int) -> None:
-            line = f"{plain(doing)}: {done} of {total}"
-            if not console.is_terminal:
-                tell(line)
-            elif done % 20 == 0 or done == total:
-                status.update(line)
-
-        yield show
 
 
 def load_model(name: str, base_url: str | None, concurrency: int) -> LanguageModel:

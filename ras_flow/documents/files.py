@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ras_flow.documents.readers import READERS
+from ras_flow.documents.reading import READERS
 
 
 def file_of(source: str) -> str:

@@ -17,11 +17,8 @@ from ras_flow.documents.number_formats import shown_number
 from ras_flow.documents.shared import block_document, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.tables import Cell, table_blocks
-from ras_flow.errors import DocumentError
 from ras_flow.support.extras import require
 
-_MOST_MERGED = 1_000_000
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _NOT_CALCULATED = re.compile(
     rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?"
     rb"\s*</(?:\w+:)?c>"
@@ -39,7 +36,7 @@ def read_xlsx(path: Path, source: str) -> Iterator[SourceDocument]:
     warnings.filterwarnings("ignore", category=UserWarning, module="openpyxl")
     hidden: list[str] = []
     with archive(path, source, SyntaxError) as file:  # An XML parser's error is one.
-        uncalculated = _look(file, source)
+        uncalculated = _uncalculated(file)
         book = openpyxl.load_workbook(file, data_only=True)
         title = given_title(str(book.properties.title or "")) or Path(source).stem
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -58,32 +55,13 @@ def read_xlsx(path: Path, source: str) -> Iterator[SourceDocument]:
     yield block_document(source, title, blocks, " ".join(gaps))
 
 
-def _look(file: BinaryIO, source: str) -> int:
-    """Refuse what would fill the memory, and count the formulas that have no value."""
-    count = merged = 0
+def _uncalculated(file: BinaryIO) -> int:
+    """Count the formulas that have no value."""
     with ZipFile(file) as content:
-        for name in content.namelist():
-            if not re.search(r"worksheets/[^/]+\.xml$", name):
-                continue
-            sheet = content.read(name)
-            count += len(_NOT_CALCULATED.findall(sheet))
-            for left, top, right, bottom in _MERGED.findall(sheet):
-                columns = _column(right) - _column(left) + 1
-                merged += columns * (int(bottom) - int(top) + 1)
+        sheets = [name for name in content.namelist() if re.search(r"worksheets/[^/]+\.xml$", name)]
+        count = sum(len(_NOT_CALCULATED.findall(content.read(name))) for name in sheets)
     file.seek(0)
-    if merged > _MOST_MERGED:
-        raise DocumentError(
-            f"{source} has {merged} merged cells, as a file made to fill the memory would: leave "
-            "it out, or save its tables as .csv."
-        )
     return count
-
-
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters[:3]:
-        number = number * 26 + letter - 64
-    return number
 
 
 def _blocks(sheet: Any, hidden: list[str]) -> Iterator[Block]:

@@ -30,19 +30,8 @@ class EditedState:
 def apply_edits(system: System, state: Any, edits: Sequence[Edit], before: str) -> EditedState:
     """Work out what edits do to a state; later ones see what earlier ones did.
 
-    An edited graph leads to the next node again; at the end of a run, to a new answer.
-
-    Args:
-        system: The system that the run is of.
-        state: The state that is edited; not changed.
-        edits: The edits, well-formed (:func:`ras_flow.edits.parse_edits`).
-        before: The node that comes next; ``""`` where the run is over.
-
-    Returns:
-        The update and where it goes on; an empty update for no edits.
-
-    Raises:
-        EditError: An edit makes no sense in this state; names it by number, from 1.
+    An edited graph leads to the next node again; at the end of a run, to a new answer. ``before``
+    is the node that comes next; ``""`` where the run is over.
     """
     point = system.edit_points.get(before)
     if not edits:

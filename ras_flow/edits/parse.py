@@ -14,18 +14,7 @@ from ras_flow.support.validation import checked
 
 
 def parse_edits(payload: object, operations: Mapping[str, Operation]) -> list[Edit]:
-    """Read edits that came as JSON. Total: every JSON value is either read or refused.
-
-    Args:
-        payload: A list of edits.
-        operations: The system's, by ``op``.
-
-    Returns:
-        The edits.
-
-    Raises:
-        EditError: It is not a list, or one of the edits is malformed; names it by number, from 1.
-    """
+    """Read edits that came as JSON, or refuse them by an EditError that names one by number."""
     if not isinstance(payload, list | tuple):
         raise EditError(
             f"Edits come as a list of objects, not as {type(payload).__name__}: write "
@@ -46,17 +35,7 @@ def _parse(number: int, edit: object, operations: Mapping[str, Operation]) -> Ed
 
 
 async def check_models(edits: Sequence[Edit], context: Context, parts: PartsSource) -> None:
-    """Find out whether the models that edits name can be used, while the person is there.
-
-    Args:
-        edits: The edits, of any kind.
-        context: The run's settings.
-        parts: Where the run gets its models.
-
-    Raises:
-        EditError: A model's name, key or package is missing or wrong, or the graph was built with
-            an object for its role; names the edit by number, from 1.
-    """
+    """Find out whether the models that edits name can be used, while the person is there."""
     for number, edit in enumerate(edits, start=1):
         if edit["op"] == "model":
             try:

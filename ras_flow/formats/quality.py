@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ras_flow.formats.full_names import full_name
 from ras_flow.formats.headings import topic
 from ras_flow.formats.inverse import Form, forms, inverted
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.pronouns import is_pronoun, means_nothing, means_title
-from ras_flow.formats.titles import own_title, short_title
+from ras_flow.formats.titles import full_name, own_title, short_title
 from ras_flow.formats.triples import Spo
 
 Rule = Callable[[Sequence[Spo], str, str], list[Spo]]

@@ -13,7 +13,7 @@ from ras_flow.graph_llm.build import require_packages
 from ras_flow.graph_llm.export import PART, is_export, read_export
 from ras_flow.graph_llm.prompt import Prompt
 from ras_flow.graph_llm.roles import GraphLLMSource
-from ras_flow.llms.local.compute import run_in_lane
+from ras_flow.llms.local.joining import run_in_lane
 from ras_flow.llms.remote.completions import CompletionsServer
 from ras_flow.llms.remote.providers import ServerSettings
 from ras_flow.parts.records import AttributedGraph, Generation

@@ -47,7 +47,7 @@ class GraphSource:
         return list(await self._encoder.encode(texts))
 
     async def link(self, questions: Sequence[str]) -> list[list[Entity]]:
-        """Find the entities that questions mention; see :class:`ras_flow.parts.Linker`."""
+        """Find the entities that questions mention."""
         pairs = list(zip(questions, await self._vectors(questions), strict=True))
         return await asyncio.to_thread(lambda: [link(one, self.graph, by) for one, by in pairs])
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from ras_flow.llms.loading import load_language_model
-    from ras_flow.llms.local.model import LocalLanguageModel
-    from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel
-    from ras_flow.llms.remote.chat import ChatLanguageModel
-    from ras_flow.llms.remote.served import ServedLanguageModel
+    from ras_flow.llms.loading import load_language_model as load_language_model
+    from ras_flow.llms.local.model import LocalLanguageModel as LocalLanguageModel
+    from ras_flow.llms.local.seq2seq import LocalSeq2SeqModel as LocalSeq2SeqModel
+    from ras_flow.llms.remote.chat import ChatLanguageModel as ChatLanguageModel
+    from ras_flow.llms.remote.served import ServedLanguageModel as ServedLanguageModel
 
 _HOMES = {
     "ChatLanguageModel": "remote.chat",
@@ -24,12 +24,6 @@ _HOMES = {
     "load_language_model": "loading",
 }
 
-__all__ = [
-    "ChatLanguageModel",
-    "LocalLanguageModel",
-    "LocalSeq2SeqModel",
-    "ServedLanguageModel",
-    "load_language_model",
-]
+__all__ = list(_HOMES)
 
 __getattr__ = load_on_use(__name__, _HOMES)

@@ -32,7 +32,9 @@ def writer_of(form: Form) -> Writer:
     """Return the writer of a form."""
     # Here, since the command line names the forms long before it needs a writer.
     from ras_flow.page.export import to_html  # noqa: PLC0415
-    from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle  # noqa: PLC0415
+    from ras_flow.runs.export import to_json  # noqa: PLC0415
+    from ras_flow.runs.export.graphml import to_graphml  # noqa: PLC0415
+    from ras_flow.runs.export.rdf import to_json_ld, to_turtle  # noqa: PLC0415
 
     return {
         Form.json: Writer("json", "application/json", to_json),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -22,18 +22,12 @@ from ras_flow.parts import graphs, named
 from ras_flow.parts.given import (
     LANGUAGE_MODEL,
     chat,
-    encoder_part,
     hop_reader_part,
     own_part,
     part,
     retriever_part,
 )
-from ras_flow.parts.prompted import (
-    KeptText,
-    PromptedAnswerer,
-    PromptedPlanner,
-    make_extractor,
-)
+from ras_flow.parts.prompted import KeptText, PromptedAnswerer, PromptedPlanner, make_extractor
 from ras_flow.parts.protocols import (
     Answerer,
     Extractor,
@@ -116,21 +110,15 @@ class Parts:
             if isinstance(given, BaseChatModel)
         }
         soft = ("identity", "takes_soft_tokens")
+        extract = partial(
+            make_extractor, output=defaults.extractor_output, together=defaults.loop != "paper"
+        )
         return cls(
             planner=part(planner, ("plan", *soft), PromptedPlanner, chats),
             retriever=retriever_part(retriever),
-            extractor=part(
-                extractor,
-                ("extract", "identity", "batch_size"),
-                partial(
-                    make_extractor,
-                    output=defaults.extractor_output,
-                    together=defaults.loop != "paper",
-                ),
-                chats,
-            ),
+            extractor=part(extractor, ("extract", "identity", "batch_size"), extract, chats),
             answerer=part(answerer, ("answer", *soft), PromptedAnswerer, chats),
-            encoder=encoder_part(encoder),
+            encoder=own_part(encoder, ("encode", "identity", "dimension")),
             knowledge=own_part(knowledge, ("link", "find", "subgraphs", "pages", "identity")),
             fact_retriever=own_part(fact_retriever, ("score", "identity")),
             models={
@@ -226,14 +214,9 @@ class Parts:
 
     async def get_part(self, role: str, context: Context) -> Any:
         """Return what plays a role."""
-        own: dict[str, Callable[[Context], Awaitable[Any]]] = {
-            "planner": self.get_planner,
-            "extractor": self.get_extractor,
-            "answerer": self.get_answerer,
-        }
-        if role in context.bare_roles or role not in own:
+        if role in context.bare_roles or role not in Context.model_roles:
             return await self.get_model(role, context)
-        return await own[role](context)
+        return await getattr(self, f"get_{role}")(context)
 
     async def get_model(self, role: str, context: Context) -> LanguageModel:
         """Return the language model of a system's own role."""
@@ -278,14 +261,10 @@ class Parts:
 
     async def encodes(self, roles: Collection[str], context: Context) -> list[str]:
         """Return which of these roles have a model that takes soft tokens."""
-        readers: dict[str, Callable[[Context], Awaitable[Planner | Answerer]]] = {
-            "planner": self.get_planner,
-            "answerer": self.get_answerer,
-        }
         return [
             role
-            for role, reader_of in readers.items()
-            if role in roles and (await reader_of(context)).takes_soft_tokens
+            for role in ("planner", "answerer")
+            if role in roles and (await self.get_part(role, context)).takes_soft_tokens
         ]
 
     async def attribute(
@@ -335,7 +314,7 @@ class Parts:
                 "name one, or leave the setting out."
             )
         extractor = await self.get_extractor(context)
-        encoder: Encoder = await _given_or_named(self.encoder, named.encoder_of, context)
+        encoder = await _given_or_named(self.encoder, named.encoder_of, context)
         cache = TripleCache(store, extractor.identity)
         if given is not None:
             return LazyTripleRetriever(given, extractor, cache, encoder)
@@ -357,7 +336,7 @@ class Parts:
 
 
 async def _given_or_named(given: T | None, make: Callable[[Context], T], context: Context) -> T:
-    """Return a part that was given, else the one that the Context names."""
+    """Return what was given, or what the settings name."""
     return await asyncio.to_thread(make, context) if given is None else given
 
 

@@ -16,13 +16,15 @@ from ras_flow.indexes import LangChainRetriever
 from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts.prompted import PromptedHopReader
 from ras_flow.parts.protocols import HopReader, LanguageModel, Retriever
-from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.settings.context import Context
 
 T = TypeVar("T")
 
 LANGUAGE_MODEL = ("generate", "count_tokens", "window", "identity", "batch_size")
 """What a language model has."""
+
+RETRIEVER = ("retrieve", "identity")
+"""What a retriever has."""
 
 
 def chat(given: BaseChatModel, defaults: Context) -> ChatLanguageModel:
@@ -75,28 +77,9 @@ def hop_reader_part(
 
 def retriever_part(given: Any) -> Retriever | None:
     """Return a retriever, or one over a retriever or vector store of LangChain."""
-    missing = _missing(given, ("retrieve", "identity"))
-    if given is None or not missing:
-        return cast("Retriever | None", given)
-    if isinstance(given, BaseRetriever | VectorStore):
+    if isinstance(given, BaseRetriever | VectorStore) and _missing(given, RETRIEVER):
         return LangChainRetriever(given)
-    raise ConfigurationError(
-        f"{type(given).__name__} cannot retrieve, since it lacks {missing}: pass a LangChain "
-        "BaseRetriever or VectorStore, or an object with all that a retriever needs (see "
-        "ras_flow.parts.protocols)."
-    )
-
-
-def encoder_part(given: Any) -> Encoder | None:
-    """Return a sentence encoder."""
-    missing = _missing(given, ("encode", "identity", "dimension"))
-    if given is None or not missing:
-        return cast("Encoder | None", given)
-    raise ConfigurationError(
-        f"{type(given).__name__} cannot encode sentences, since it lacks {missing}: name a model "
-        "of sentence-transformers in the Context, or pass an object with all that an encoder needs "
-        "(see ras_flow.parts)."
-    )
+    return cast("Retriever | None", own_part(given, RETRIEVER))
 
 
 def own_part(given: Any, needed: Sequence[str]) -> Any:
@@ -104,7 +87,8 @@ def own_part(given: Any, needed: Sequence[str]) -> Any:
     if given is not None and (missing := _missing(given, needed)):
         raise ConfigurationError(
             f"{type(given).__name__} cannot play this part, since it lacks {missing}: pass an "
-            "object with all that it needs (see ras_flow.parts.protocols)."
+            "object with all that it needs (see ras_flow.parts.protocols); as a retriever, also a "
+            "BaseRetriever or VectorStore of LangChain."
         )
     return given
 

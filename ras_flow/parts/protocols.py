@@ -139,14 +139,7 @@ class SentenceEncoder(Protocol):
         ...
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Embed texts.
-
-        Args:
-            texts: Any texts.
-
-        Returns:
-            L2-normalised vectors of shape (number of texts, dimension).
-        """
+        """Embed texts, as L2-normalised vectors of shape (number of texts, dimension)."""
         ...
 
 
@@ -256,8 +249,11 @@ class HopReader(Protocol):
         ...
 
 
-class Linker(Protocol):
-    """ReG: finds the entities of a knowledge graph that questions are about."""
+class KnowledgeSource(Protocol):
+    """ReG: a knowledge graph as a run sees it."""
+
+    identity: str
+    """Names the graph and its version."""
 
     async def link(self, questions: Sequence[str]) -> list[list[Entity]]:
         """Find the entities that questions mention.
@@ -269,13 +265,6 @@ class Linker(Protocol):
             One list a question, in order: its entities, best first; empty where it mentions none.
         """
         ...
-
-
-class KnowledgeSource(Linker, Protocol):
-    """ReG: a knowledge graph as a run sees it."""
-
-    identity: str
-    """Names the graph and its version."""
 
     async def find(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that a person names.
@@ -348,17 +337,7 @@ def searches_first(planner: Planner, context: Context) -> bool:
 
 
 def reading_of(reader: Planner | Answerer) -> Reading:
-    """Return how much a model reads best.
-
-    Args:
-        reader: A planner or answerer.
-
-    Returns:
-        Its ``reading``; the paper's where it has none.
-
-    Raises:
-        ConfigurationError: Its ``reading`` is something else.
-    """
+    """Return how much a model reads best: its ``reading``, or the paper's."""
     reading = getattr(reader, "reading", Reading())
     if not isinstance(reading, Reading):
         raise ConfigurationError(

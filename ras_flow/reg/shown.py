@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ras_flow.events import GraphEvent
-from ras_flow.formats.chains import write_chain
+from ras_flow.formats.chains import ChainForm, write_chain
 from ras_flow.formats.chains.writing import name
 from ras_flow.reg.events import ChainsEvent, EntitiesEvent
-from ras_flow.state.reorganised import ChainForm, reorganise_facts
+from ras_flow.state.reorganised import reorganise_facts
 from ras_flow.state.schema import Entity
 from ras_flow.systems import Section
 

@@ -50,10 +50,6 @@ DATA_ONLY = _Serializer(allowed_msgpack_modules=None)
 variable says otherwise: a folder of runs may be somebody else's."""
 
 
-_CHANNELS = {"question", "hops", "extracted"}
-"""By these, runs of versions that did not name their system differ from other programs' threads."""
-
-
 class LocalThreads:
     """The threads of a compiled graph's checkpointer that are runs, of whatever system.
 
@@ -75,22 +71,15 @@ class LocalThreads:
             return []
         where = None if run_id is None else _config(run_id)
         asked: dict[str, tuple[str, str]] = {}
-        unnamed = ("", "")
         saver: Any = self.graph.checkpointer
         # The second are the roots of runs that were kept only at their end.
         for beginning in ({"source": "input"}, {"step": -2}):
             # Not every checkpointer lists the newest first; checkpoint ids sort by time.
             async for saved in saver.alist(where, filter=beginning):
                 keys = saved.config["configurable"]
-                if keys.get("checkpoint_ns"):
-                    continue
-                if METADATA not in saved.metadata:
-                    unnamed = max(unnamed, (keys["checkpoint_id"], keys["thread_id"]))
-                    continue
-                found = (keys["checkpoint_id"], stored_time(saved.checkpoint["ts"]))
-                asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
-        if unnamed[1] and not asked:
-            await self._refuse_old(unnamed[1])
+                if METADATA in saved.metadata and not keys.get("checkpoint_ns"):
+                    found = (keys["checkpoint_id"], stored_time(saved.checkpoint["ts"]))
+                    asked[keys["thread_id"]] = max(asked.get(keys["thread_id"], found), found)
         newest = sorted(asked, key=asked.__getitem__, reverse=True)
         return [(id, asked[id][1]) for id in newest]
 
@@ -205,17 +194,6 @@ class LocalThreads:
             saved = await saver.aget_tuple(saved.parent_config) if saved.parent_config else None
         metadata: Mapping[str, Any] = saved.metadata if saved else {}
         return metadata.get(METADATA)
-
-    async def _refuse_old(self, run_id: str) -> None:
-        """Refuse a run of a version that did not name its system; other programs' threads pass."""
-        saver: Any = self.graph.checkpointer
-        saved: CheckpointTuple | None = await saver.aget_tuple(_config(run_id))
-        if saved and saved.checkpoint["channel_versions"].keys() >= _CHANNELS:
-            raise RunError(
-                f"Run {run_id} was written by an earlier version of ras_flow, whose runs this one "
-                "does not read: use that version, or choose another folder or database for new "
-                "runs (--database, RAS_FLOW_HOME)."
-            )
 
     async def _graph_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
         """Return the graph that goes on with a run."""

@@ -174,7 +174,7 @@ class StoredRuns:
             raise RunError("Snapshots are for runs that are kept here: use `document` instead.")
         steps = await self._threads.snapshots(run_id)
         if not steps:
-            raise await self._unknown(run_id)
+            raise _unknown(run_id)
         return steps
 
     async def _listed(self, run_id: str, asked: str) -> RunSummary | None:
@@ -195,13 +195,13 @@ class StoredRuns:
     async def _state(self, run_id: str) -> Saved:
         saved = await self._threads.state(run_id)
         if saved is None:
-            raise await self._unknown(run_id)
+            raise _unknown(run_id)
         return saved
 
     async def _history(self, run_id: str) -> list[Saved]:
         history = await self._threads.history(run_id)
         if not history:
-            raise await self._unknown(run_id)
+            raise _unknown(run_id)
         return history
 
     async def _end_of(self, run_id: str, branch: int, newest: Saved) -> tuple[Saved, str | None]:
@@ -214,6 +214,6 @@ class StoredRuns:
         end = branches[branch - 1].steps[-1]
         return end, end.checkpoint if end.checkpoint != newest.checkpoint else None
 
-    async def _unknown(self, run_id: str) -> UnknownRunError:
-        await self._threads.find(run_id)  # Tells of a run that an earlier version wrote.
-        return UnknownRunError(f"Found no run {run_id!r}. List the runs with: {command('list')}")
+
+def _unknown(run_id: str) -> UnknownRunError:
+    return UnknownRunError(f"Found no run {run_id!r}. List the runs with: {command('list')}")

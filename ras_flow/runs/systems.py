@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any, NotRequired, get_origin, get_type_hints
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.document import SystemInfo
@@ -39,17 +39,16 @@ def info_of(name: str) -> SystemInfo:
         roles=list(known.context.model_roles),
         stop_reasons={reason: found.meaning for reason, found in known.stop_reasons.items()},
         edits={before: list(point.allowed) for before, point in known.edit_points.items()},
-        operations=fields_of(name),
+        operations={op: _fields(one.record) for op, one in known.operations.items()},
     )
 
 
-def fields_of(name: str) -> dict[str, list[str]]:
-    """Return the fields of a system's edits by ``op``."""
-    known = _known(name)
-    return {
-        op: [field for field in get_type_hints(operation.record) if field != "op"]
-        for op, operation in (known.operations if known else {}).items()
-    }
+def _fields(record: Any) -> list[str]:
+    """Return the fields that an edit must have."""
+    hints = get_type_hints(record, include_extras=True)
+    return [
+        name for name, kind in hints.items() if name != "op" and get_origin(kind) is not NotRequired
+    ]
 
 
 def tells_of(name: str) -> Mapping[str, Callable[[Any], Section]]:

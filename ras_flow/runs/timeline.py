@@ -130,7 +130,7 @@ def _step(saved: Saved, before: Saved) -> Step:
         node=node,
         hop=_hop(node, old, new),
         time=_utc(saved.time),
-        usage=_usage(node, saved, before) if kind in ("question", "node") else None,
+        usage=_usage(saved, before) if kind in ("question", "node") else None,
         next=list(saved.next),
         plan=plans[-1] if plans and plans != old.get("plans", []) else None,
         passages=list(dict.fromkeys(id for hop in hops for id in hop["passages"])),
@@ -156,13 +156,11 @@ def _at_once(saved: Saved, before: Saved) -> bool:
     return saved.step > before.step + 1
 
 
-def _usage(node: str, saved: Saved, before: Saved) -> Usage | None:
+def _usage(saved: Saved, before: Saved) -> Usage | None:
+    """Add up what is new; several steps may be done at once."""
     usage: dict[str, Usage] = saved.values.get("usage", {})
     known = before.values.get("usage", {})
-    # It may be just what it cost before an edit.
-    own = _cost_key(node, usage) if node and not _at_once(saved, before) else None
-    # Several steps may be done at once, and nodes of another graph name their costs as they like.
-    new = [cost for name, cost in usage.items() if name == own or known.get(name) != cost]
+    new = [cost for name, cost in usage.items() if known.get(name) != cost]
     return Usage(role=new[-1]["role"], **add_up(new)) if new else None
 
 
@@ -173,13 +171,6 @@ def _hop(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | Non
     hops, plans = len(new.get("hops", [])), new.get("plans", [])
     planned = plans and (plans != old.get("plans", []) or plans[-1].get("label") == "SUBQ")
     return max(hops - 1, plans[-1].get("hop", 0) if planned else 0) if hops or planned else None
-
-
-def _cost_key(node: str, usage: Mapping[str, Usage]) -> str | None:
-    """Return under which key a node counted its last step: ``NODE``, or ``NODE:NUMBER``."""
-    own = [name.partition(":") for name in usage if name.partition(":")[0] == node]
-    numbers = [int(number) for _, _, number in own if number.isdecimal()]
-    return f"{node}:{max(numbers)}" if numbers else node if own else None
 
 
 def _branch(way: StoredBranch) -> Branch:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
-from ras_flow.formats.chains import Reorganised, reorganise
+from ras_flow.formats.chains import ChainForm, Reorganised, reorganise
 from ras_flow.formats.node_ids import NAMELESS, is_nameless
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, content_words, longest
 from ras_flow.state.schema import Hop, Triple
-
-
-class ChainForm(NamedTuple):
-    """How chains are grown; see :func:`ras_flow.formats.chains.expand`."""
-
-    longest: int | None = None
-    inverse: bool = False
-    literal: bool = False
 
 
 def shown(name: str) -> str:
@@ -70,21 +61,7 @@ def _reorganised(
     form: ChainForm,
 ) -> Reorganised:
     graph = QueryKG.from_triples(triples)
-    facts = [
-        (
-            graph.entities[graph.edges[id][0]],
-            triple["predicate"],
-            graph.entities[graph.edges[id][1]],
-        )
-        for id, triple in triples.items()
-    ]
+    ends = {id: [graph.entities[end] for end in ends] for id, ends in graph.edges.items()}
+    facts = [(ends[id][0], it["predicate"], ends[id][1]) for id, it in triples.items()]
     starts = dict.fromkeys(graph.entities.get(name_key(root), root) for root in roots)
-    return reorganise(
-        facts,
-        starts,
-        scores=scores,
-        longest=form.longest,
-        inverse=form.inverse,
-        literal=form.literal,
-        shown=shown,
-    )
+    return reorganise(facts, starts, form, scores=scores, shown=shown)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,20 +65,6 @@ def test_an_unsupported_answer_never_looks_like_a_supported_one(
     assert "(not supported)" in ras_flow("runs", "list").out
 
 
-def test_documents_without_a_title_are_named_by_their_source(model: Model, tmp_path: Path) -> None:
-    text = "Aurora Bridge was designed by Mira Lund, who was born in Narvik."
-    (tmp_path / "export.jsonl").write_text(json.dumps({"text": text}))
-    facts = "(S> Aurora Bridge| P> designer| O> Mira Lund), (S> Mira Lund| P> born in| O> Narvik)"
-    written = {"extractor": facts, "answerer": "Narvik"}
-    model.answers = lambda role, _: Answer(written[role]) if role in written else None
-    done = ras_flow("ask", QUESTION, "--docs", str(tmp_path), "--top-k", "1", *model.options)
-    source = f"{tmp_path / 'export.jsonl'}#1"
-    assert f"  1. {source}  Aurora Bridge was designed" in done.out
-    assert f"[{source}]" in done.out
-    run = done.out.split()[1]
-    assert source in ras_flow("runs", "show", run).out
-
-
 def test_what_is_known_is_shown_while_the_rest_is_awaited(model: Model, docs: Path) -> None:
     model.hang = lambda role, text: role == "answerer"
     asking = Command("ask", QUESTION, "--docs", str(docs), *model.options)
@@ -124,9 +108,6 @@ def test_vectors_are_kept_and_an_index_brings_its_own_encoder(model: Model, docs
     hybrid = ["--retriever", "hybrid", "--top-k", "2"]
     assert ask(model, docs, *hybrid)["answer"] == "Narvik"
     [index] = (docs.parent / "cache" / "indexes").iterdir()
-    manifest = (index / "manifest.json").read_bytes()
-    ask(model, docs, *hybrid, "--max-hops", "0")
-    assert (index / "manifest.json").read_bytes() == manifest
     info = json.loads(ras_flow("index", "info", str(index), "--json").out)
     assert info["encoder"].startswith("sentence-transformers/all-MiniLM-L6-v2@")
     by_default = [option for option in model.options if option not in ("--retriever", "bm25")]
@@ -158,14 +139,6 @@ def test_a_damaged_index_in_the_cache_is_made_again(model: Model, docs: Path) ->
     [passages] = (docs.parent / "cache" / "indexes").glob("*/gen-*/passages.jsonl")
     passages.write_text("")
     assert ask(model, docs)["answer"] == "Narvik"
-
-
-def test_many_questions_at_once_share_an_index(model: Model, docs: Path) -> None:
-    ask(model, docs)
-    arguments = ["ask", QUESTION, "--docs", str(docs), "--json", *model.options]
-    results = [asking.wait() for asking in [Command(*arguments) for _ in range(4)]]
-    assert [json.loads(done.out)["answer"] for done in results] == ["Narvik"] * 4, results
-    assert len(json.loads(ras_flow("runs", "list", "--json").out)) == 5
 
 
 def test_given_documents_alone_can_be_answered_from(model: Model, tmp_path: Path) -> None:
@@ -235,15 +208,6 @@ def test_questions_and_documents_in_any_language(model: Model, tmp_path: Path) -
     assert json.loads(text)["question"] == QUESTION_JA
 
 
-def test_names_of_folders_and_files_need_not_be_utf8(model: Model, docs: Path) -> None:
-    odd = docs.rename(docs.with_name(os.fsdecode(b"caf\xe9")))
-    (odd / "Narvik.txt").rename(odd / os.fsdecode(b"N\xe4rvik.txt"))
-    result = ask(model, odd)
-    assert result["answer"] == "Narvik"
-    assert {passage["title"] for passage in result["passages"].values()} >= {"Mira Lund"}
-    assert ras_flow("runs", "show", result["run"]).code == 0
-
-
 @pytest.mark.parametrize(
     ("question", "asked"),
     [("-40 °C in °F?", "-40 °C in °F?"), (os.fsdecode(b"Who is J\xf6rg?"), "Who is J\ufffdrg?")],
@@ -253,19 +217,6 @@ def test_a_question_may_begin_with_a_dash_and_need_not_be_utf8(
 ) -> None:
     done = ras_flow("ask", "--docs", str(docs), "--json", *model.options, "--", question)
     assert json.loads(done.out)["question"] == asked
-
-
-def test_the_installed_script_writes_to_a_pipe_without_unicode(model: Model, docs: Path) -> None:
-    script = Path(sys.executable).with_name("ras-flow")
-    done = subprocess.run(
-        [script, "ask", QUESTION + "？", "--docs", docs, "--max-hops", "1", *model.options],
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"Bridge born?\uff1f" in done.stdout
-    assert b"+ Aurora Bridge | designer | Mira Lund" in done.stdout
 
 
 def test_task_and_instruction_reach_the_answerer(model: Model, docs: Path) -> None:
@@ -297,7 +248,7 @@ def test_a_question_can_wait_for_a_person(model: Model, docs: Path) -> None:
     assert wrong.code == 2 and "before_retrieval" in wrong.err
 
 
-@pytest.mark.parametrize("kind", ["folder", "postgres", "environment"])
+@pytest.mark.parametrize("kind", ["postgres", "environment"])
 def test_a_run_is_kept_where_the_commands_on_runs_look(
     kind: str,
     model: Model,

@@ -33,19 +33,12 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "--docs", "docs"], ["Ask something", "ras-flow ask"]),
         (["ask", "Q?", "--docs", "nowhere"], ["nothing at nowhere"]),
         (["ask", "Q?", "--docs", "empty"], ["no document", ".txt"]),
-        (["ask", "Q?", "--docs", "long" * 999], ["nothing at longlong"]),
-        (["ask", "Q?", "--given", "loop"], ["loop"]),
         (["ask", "Q?", "--docs", "docs", "--index", "i"], ["--docs or --index"]),
         (["ask", "Q?", "--docs", "docs", "--retriever", "best"], ["'best'", "bm25", "dense"]),
-        (["ask", "Q?", "--docs", "docs", "--task", "poem"], ["'poem'", "short_qa"]),
         (["ask", "Q?", "--index", "nowhere"], ["no index at nowhere"]),
-        (["ask", "Q?", "--index", "loop"], ["loop", "build the index again"]),
         (["ask", "Q?", "--static"], ["--given"]),
         (["ask", "Q?", "--docs", "docs", "--top-k", "0"], ["top_k"]),
-        (["ask", "Q?", "--docs", "docs", "--set", "max_seconds=NaN"], ["max_seconds"]),
-        (["ask", "Q?", "--docs", "docs", "--max-hops", "9" * 30], ["max_hops"]),
         (["ask", "Q?", "--docs", "docs", "--instruction", "\udcff"], ["instruction"]),
-        (["ask", "Q?", "--set", "extractor_output=xml"], ["extractor_output", "'json'"]),
         (["ask", "Q?", "--set", "max_seconds"], ["--set NAME=VALUE"]),
         (["ask", "Q?", "--set", "colour=red"], ["'colour'", "Known", "max_seconds"]),
         (["ask", "Q?", "--set", "unresolved=drop"], ["'unresolved'", "--system t2rag"]),
@@ -53,16 +46,11 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "Q?", "--kg", "demo", "--system", "reg", "--docs", "docs"], ["--docs"]),
         (["ask", "Q?", "--system", "reg"], ["--kg GRAPH"]),
         (["ask", "Q?", "--docs", "docs", "--model", "gpt"], ["'gpt'", "provider:model"]),
-        (["ask", "Q?", "--docs", "docs", "--model", "nope:gpt"], ["'nope:gpt'"]),
         (["ask", "Q?", "--docs", "docs", "--model", "openai:gpt-4.1"], ["OPENAI_API_KEY"]),
-        (["ask", "Q?", "--docs", "docs", "--model", "anthropic:claude"], ["ANTHROPIC_API_KEY"]),
         (["ask", "Q?", "--docs", "docs", "--model", "local:./nope"], ["./nope"]),
         (["runs", "resume", "nope"], ["no run 'nope'", "ras-flow runs list"]),
-        (["runs", "list", "--database", "long" * 999], ["no runs"]),
         (["triples", "stats", "--database", "~nobody-has-this/x"], ["'~nobody-has-this/x'"]),
-        (["eval", "compare", "long" * 999, "docs"], ["no evaluation"]),
         (["index", "build", "--bm25-only", "i", "nowhere"], ["nowhere"]),
-        (["index", "build", "--bm25-only", "long" * 999, "docs"], ["Cannot write long"]),
         (["index", "build", "--bm25-only", "docs", "docs"], ["docs", "choose a new"]),
         (["index", "add", "nowhere", "docs"], ["no index at nowhere"]),
     ],
@@ -72,7 +60,6 @@ def test_a_wrong_command_is_refused(
     arguments: list[str], said: list[str], docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (docs.parent / "empty").mkdir()
-    (docs.parent / "loop").symlink_to("loop")
     monkeypatch.chdir(docs.parent)
     line = refused(*arguments)
     for part in said:
@@ -84,14 +71,11 @@ def test_a_wrong_command_is_refused(
     ("arguments", "said"),
     [
         (["ask", "Q?", "--top-k", "1.5"], ["'--top-k'", "integer", "See: ras-flow ask --help"]),
-        (["ask", "Q?", "--top-k"], ["'--top-k' requires an argument"]),
         (["ask", "Q?", "--topk", "3"], ["No such option: --topk", "--top-k"]),
         (["ask", "Who", "is", "it?"], ["unexpected extra argument", "See: ras-flow ask --help"]),
         (["runs", "lst"], ["Did you mean 'list'? See: ras-flow runs --help"]),
-        (["answer"], ["No such command 'answer'", "See: ras-flow --help"]),
         (["index", "build", "i"], ["Missing argument 'DOCS'", "See: ras-flow index build --help"]),
         (["ask", "Q?", "--docs", ""], ["'--docs'", "the name is empty"]),
-        (["index", "info", ""], ["INDEX", "the name is empty"]),
         (["runs", "list", "--limit", "0"], ["'--limit'", "greater than or equal to 1"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and value[0].islower() else "",

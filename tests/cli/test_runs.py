@@ -100,8 +100,16 @@ WHERE = {
 """The request that never gets its answer, and the extractions that are kept by then."""
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=lambda how: how.name)
-@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize(
+    ("where", "how"),
+    [
+        ("first plan", signal.SIGINT),
+        ("an extraction", signal.SIGKILL),
+        ("second plan", signal.SIGKILL),
+        ("last plan", signal.SIGINT),
+        ("answer", signal.SIGINT),
+    ],
+)
 def test_a_run_that_dies_while_a_model_works_is_finished_without_repetition(
     where: str, how: signal.Signals, model: Model, docs: Path, own_home: Path
 ) -> None:
@@ -144,21 +152,3 @@ def test_an_interrupt_leaves_the_terminal_tidy(model: Model, docs: Path) -> None
     assert died.code == 130
     assert "interrupted. Go on with: ras-flow runs resume" in died.out
     assert died.out.rindex("\x1b[?25h") > died.out.rindex("\x1b[?25l"), "the cursor stays hidden"
-
-
-def test_a_run_killed_before_its_first_step_can_be_shown_and_resumed(
-    model: Model, docs: Path, own_home: Path
-) -> None:
-    model.hang = lambda role, text: True
-    asking = Command("ask", QUESTION, "--docs", str(docs), *model.options)
-    asking.until(model.hanging.is_set)
-    asking.send(signal.SIGKILL)
-    asking.wait()
-    with sqlite3.connect(own_home / "runs.sqlite") as runs:
-        runs.execute(
-            "DELETE FROM checkpoints WHERE checkpoint_id > (SELECT min(checkpoint_id) "
-            "FROM checkpoints)"
-        )
-    shown = ras_flow("runs", "show", only_run())
-    assert shown.code == 0 and "Unfinished" in shown.out
-    assert "Narvik" in resumed(model).out

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ras_flow import Context
-from ras_flow.cli.runs.edits import Edits
+from ras_flow.cli.runs.edits import read_edits
 from ras_flow.errors import InputError, RunError
 from ras_flow.runs.address import find_address, parse_address
 from ras_flow.runs.databases.opening import open_runs_at
@@ -20,11 +20,14 @@ from ras_flow.runs.reading import (
     graph_after,
     unique_id,
 )
+from ras_flow.runs.systems import info_of
 from ras_flow.runs.times import parse_time
 from ras_flow.state.kg import triple_id
 from tests.graph.world import QUESTION
 from tests.runs.documents import ADA, DESIGNER, Writer, first_answer
 from tests.runs.stories import TOP1, drop, events, runs_with
+
+OPERATIONS = info_of("ras")["operations"]
 
 
 @pytest.mark.parametrize(
@@ -65,29 +68,23 @@ def test_a_time_is_an_age_or_a_date_and_nothing_else() -> None:
 
 
 def test_edits_take_the_one_form_that_edits_have() -> None:
-    given = Edits(
-        drop_triples=["ab"],
-        add_triples=["Mira Lund|born in | Narvik"],
-        drop_passages=["p1"],
-        subquery="Where?",
-        models=["planner=openai:gpt=x"],
-    )
-    assert given and not Edits() and Edits(subquery="")
-    assert given.to_list(["abc", "xyz"], ["p1", "p12"]) == [
-        {"op": "model", "role": "planner", "name": "openai:gpt=x"},
-        {"op": "drop_passage", "passage": "p1"},
+    words = ["--drop-triple=ab", "--add-triple", "Mira Lund|born in | Narvik", "--subquery"]
+    words += ["Where?", "--model", "planner=openai:gpt=x", "--drop-passage", "p1", "--edit", "[1]"]
+    found = read_edits(words, OPERATIONS, triples=["abc", "xyz"], passages=["p1", "p12"])
+    assert found == [
         {"op": "drop_triple", "triple": "abc"},
         {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Narvik"},
         {"op": "subquery", "text": "Where?"},
+        {"op": "model", "role": "planner", "name": "openai:gpt=x"},
+        {"op": "drop_passage", "passage": "p1"},
+        [1],
     ]
-    plan = {"op": "plan", "text": "[SUFFICIENT]"}
-    assert Edits(plan="[SUFFICIENT]").to_list([], []) == [plan]
 
 
 @pytest.mark.parametrize("text", ["", "a", "a | b", "a | | c", "a|b|c|d", "|||"])
 def test_what_is_no_triple_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="--add-triple"):
-        Edits(add_triples=[text]).to_list([], [])
+        read_edits(["--add-triple", text], OPERATIONS)
 
 
 def test_an_id_may_be_cut_short_but_not_guessed() -> None:

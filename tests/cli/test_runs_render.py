@@ -10,24 +10,26 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from rich.console import Console
 
-from ras_flow import Context, RasOutput, Runs
+from ras_flow import RasOutput, Runs
 from ras_flow.cli.differences import show_comparison
 from ras_flow.cli.explanation import show_explanation
-from ras_flow.cli.render import Screen, graph_tree
+from ras_flow.cli.render import graph_tree
 from ras_flow.cli.timeline import Timeline, show_review
-from ras_flow.events import GraphEvent, GraphTriple
 from ras_flow.formats.escapes import json_text
 from ras_flow.runs.compare import compare
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.export import to_json
+from ras_flow.runs.export.graphml import to_graphml
+from ras_flow.runs.export.rdf import to_json_ld, to_turtle
+from ras_flow.runs.systems import info_of
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
 from ras_flow.state.schema import passage_id
 from ras_flow.testing import ListRetriever, MappingExtractor
 from ras_flow.tool import describe
 from tests.cli.test_hostile import EVIL, FORBIDDEN
-from tests.graph.world import DOCUMENTS, QUESTION, build, world
-from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, TEXTS, Writer, first_answer
+from tests.graph.world import DOCUMENTS, build, world
+from tests.runs.documents import ADA, BORN, DESIGNER, SUBQUERY, Writer, first_answer
 
 
 def paper() -> Console:
@@ -83,18 +85,6 @@ def test_a_dropped_passage_is_marked() -> None:
     assert shown[shown.index("7 retrieve:1 0.25 s") + 1].startswith("dropped p")
 
 
-@pytest.mark.parametrize("durability", ["sync", "exit"])
-async def test_given_documents_are_shown_by_rank(durability: Any) -> None:
-    graph = build(world(), checkpointer=InMemorySaver())
-    document = {"title": "Aurora Bridge", "text": TEXTS["Aurora Bridge"]}
-    given: Any = {"question": QUESTION, "documents": [document]}
-    config: Any = {"configurable": {"thread_id": "a"}}
-    await graph.ainvoke(given, config, context=Context(top_k=1), durability=durability)
-    shown = timeline(await Runs(graph).document("a"))
-    line = next(line for line in shown if line.endswith(TEXTS["Aurora Bridge"]))
-    assert line.startswith("1. ")
-
-
 def test_an_unusable_plan_is_shown_with_its_words() -> None:
     writer = Writer()
     writer.ask().plan("I think so", label=None)
@@ -134,14 +124,14 @@ def test_a_run_that_waits_shows_what_is_asked_and_how_to_answer() -> None:
         "allowed": ["drop_triple", "add_triple"],
         "problem": "Edit 1: there is no triple 'x'.",
     }
-    show_review(console, "run1", review)
+    show_review(console, "run1", review, info_of("ras")["operations"])
     shown = [" ".join(line.split()) for line in lines_on(console)]
     assert shown == [
         "Waits after the merge: is the graph right?",
         "Edit 1: there is no triple 'x'.",
         "abc Mira Lund | place of birth | Narvik",
         "Go on with: ras-flow runs resume run1 --approve, or in its place any of "
-        "--drop-triple ID, --add-triple 'SUBJECT | PREDICATE | OBJECT'",
+        "--drop-triple TRIPLE, --add-triple 'SUBJECT | PREDICATE | OBJECT'",
     ]
 
 
@@ -213,7 +203,7 @@ def test_hostile_text_drives_no_terminal(hostile: RunDocument) -> None:
     review = {
         "point": EVIL, "problem": EVIL, "subquery": EVIL, "triples": hostile["triples"],
     }  # fmt: skip
-    show_review(console, "x", review)
+    show_review(console, "x", review, {EVIL: [EVIL]})
     shown = lines_on(console)
     assert sum("[bold red]alarm[/bold red]" in line for line in shown) > 20
     for line in shown:
@@ -260,12 +250,3 @@ async def test_the_passages_of_a_fact_are_named_once_each_and_by_id_without_a_ti
     assert cited in timeline(await runs.document("a"))
     told = describe(cast(RasOutput, (await runs.get("a")).state))
     assert f"- Mira Lund | place of birth | Narvik [{named}]" in told
-
-
-def test_of_many_new_triples_twenty_are_shown_and_the_rest_counted() -> None:
-    screen = Screen(console=paper())
-    new = [GraphTriple(id=f"{n}", subject="a", predicate="b", object=f"{n}") for n in range(23)]
-    screen.show(GraphEvent(type="graph", hop=0, new=new, entities=24, triples=23))
-    shown = lines_on(screen.console)
-    assert sum(line.startswith("  + a | b | ") for line in shown) == 20
-    assert sum("3 more" in line for line in shown) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import signal
 import subprocess
@@ -125,19 +124,6 @@ def test_a_command_may_be_started_without_streams(
     assert done.stderr.startswith(said) and len(done.stderr.splitlines()) == bool(said)
 
 
-def test_an_export_is_json_where_the_output_has_few_letters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    triple = ("Irène Joliot-Curie", "born in", "Paris 🐧")
-    asyncio.run(keep(tmp_path, triple))
-    written = io.BytesIO()
-    few = io.TextIOWrapper(written, "ascii", "backslashreplace")
-    monkeypatch.setattr(sys, "stdout", few)
-    export(database=str(tmp_path))
-    few.flush()
-    assert json.loads(written.getvalue())["triples"] == [list(triple)]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_precompute_goes_on_where_it_was(
     model: Model, index: Path, number: signal.Signals
@@ -155,22 +141,6 @@ def test_a_stopped_precompute_goes_on_where_it_was(
     again = json.loads(ras_flow(*command(model, index), "--json").out)
     assert (again["known"], again["extracted"]) == (before, 4 - before)
     assert len(set(model.answered)) == len(model.answered) == 4, "none was asked for twice"
-
-
-def test_two_at_once_do_not_pay_for_the_same_passages(model: Model, index: Path) -> None:
-    model.hang = lambda role, text: "Narvik is a town" in text
-    first = Command(*command(model, index), "--workers", "1")
-    first.until(model.hanging.is_set)
-    asked = model.count("extractor")
-    second = ras_flow(*command(model, index))
-    assert second.code == 1 and "Another process makes the same triples" in second.err
-    assert model.count("extractor") == asked
-    model.hang = lambda role, text: False
-    other = ras_flow(*command(model, index), "--extractor", "openai:other")
-    assert "4 extracted" in other.out, other.err
-    model.release()
-    first.wait()
-    assert ras_flow(*command(model, index)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -217,33 +187,3 @@ def test_a_folder_without_triples_is_told_and_not_made(command: list[str], tmp_p
     done = ras_flow("triples", *command, "--database", str(tmp_path / "typo"))
     assert done.code == 1 and "no triples" in done.err and "typo" in done.err
     assert not (tmp_path / "typo").exists()
-
-
-def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> None:
-    model.answers = lambda role, text: (
-        Answer("Narvik" if "She was born in Narvik" in text else "elsewhere")
-        if role == "answerer"
-        else None
-    )
-    asked = ["ask", QUESTION, "--index", str(index), "--top-k", "2", "--extractor", "none"]
-    done = ras_flow(*asked, *model.options)
-    assert done.code == 0 and "cites She was born in Narvik. [Mira Lund]" in " ".join(
-        done.out.split()
-    ), done.err
-    result = json.loads(ras_flow(*asked, "--json", *model.options).out)
-    assert model.count("extractor") == 0 and result["triples"] == {}
-    run = result["run"]
-    first = json.loads(ras_flow("runs", "list", "--json").out)[-1]["run"]
-    for command in (
-        ["show", run],
-        ["graph", run],
-        ["why", run],
-        ["diff", first, run],
-        *(["export", run, "--format", name] for name in ("json", "graphml", "jsonld", "html")),
-    ):
-        looked = ras_flow("runs", *command)
-        assert looked.code == 0, looked.err
-        if command[0] == "show":
-            assert "cites She was born in Narvik. [Mira Lund]" in " ".join(looked.out.split())
-        if command[0] == "why":
-            assert "Mira Lund" in looked.out and "model alone" not in looked.out

@@ -21,7 +21,7 @@ from docx.oxml.ns import nsdecls
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ras_flow.documents.readers import READERS
+from ras_flow.documents.reading import READERS
 from ras_flow.errors import DocumentError
 from tests.documents.samples import DATA, read, write_docx, write_pdf
 
@@ -55,18 +55,6 @@ def test_a_title_that_a_program_wrote_is_not_used(tmp_path: Path, title: str) ->
         write_docx(tmp_path / "a.docx", title),
     ]
     assert [one.title for one in read(*files)] == ["Radium", "paper", "First heading"]
-
-
-@pytest.mark.parametrize("title, expected", [("Property", "Property"), ("", "First heading")])
-def test_docx(tmp_path: Path, title: str, expected: str) -> None:
-    [document] = read(write_docx(tmp_path / "a.docx", title))
-    assert document.title == expected
-    assert document.text.split("\n\n") == [
-        "Before the heading.",
-        "First heading",
-        "cell one: cell two",
-        "Łódź comes last.",
-    ]
 
 
 def write_body(path: Path, content: str, notes: Sequence[str] = ()) -> Path:
@@ -182,13 +170,6 @@ def test_a_paragraph_of_a_docx_reads_as_word_shows_it(
 ) -> None:
     [found] = read(write_body(tmp_path / "a.docx", f"<~p>{inside}</~p>"))
     assert found.text == text
-
-
-def test_a_long_docx_without_a_title_is_read_in_seconds(tmp_path: Path) -> None:
-    path = write_body(tmp_path / "long.docx", f"<~p>{run('A line.')}</~p>" * 10_000)
-    began = time.process_time()
-    assert read(path)[0].text.count("A line.") == 10_000
-    assert time.process_time() - began < 4, "it took 11 s, a millisecond for each style"
 
 
 def repacked(path: Path, change: Callable[[str, bytes], bytes], **options: Any) -> Path:

@@ -15,13 +15,6 @@ from ras_flow.errors import DocumentError
 from tests.documents.samples import DATA, read, write_pdf
 
 
-@pytest.mark.parametrize("title, expected", [("Radium", "Radium"), ("", "paper")])
-def test_pdf(tmp_path: Path, title: str, expected: str) -> None:
-    [document] = read(write_pdf(tmp_path / "paper.pdf", title=title))
-    assert document.title == expected
-    assert document.text == "Radium glows in the dark.\n\nRadium glows in the dark."
-
-
 def test_words_that_lines_of_a_pdf_part_are_joined(tmp_path: Path) -> None:
     lines = (
         "The infra-\nstructure of a well-\nknown archi-\ntect of the Austro-\nHungarian years\n"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.formats.chains import (
+    ChainForm,
     expand,
     format_chains,
     last_line,
@@ -70,7 +71,7 @@ def algorithm_1(facts: list[Spo], roots: set[str], longest: int | None) -> list[
 def test_literal_expansion_is_algorithm_1(
     facts: list[Spo], roots: set[str], longest: int | None
 ) -> None:
-    chains = expand(facts, roots, longest=longest, literal=True)
+    chains = expand(facts, roots, ChainForm(longest, literal=True))
     assert [write_chain(chain) for chain in chains] == [
         path[0][0] + "".join(f" → [{relation}] → {end}" for _, relation, end in path)
         for path in algorithm_1(facts, roots, longest)
@@ -88,9 +89,8 @@ def test_every_triple_is_in_a_chain_or_left_over_and_merging_is_stable(
     chains = expand(
         facts,
         roots,
+        ChainForm(longest, inverse),
         scores=scores,
-        longest=longest,
-        inverse=inverse,
         shown=lambda name: shown.get(name, name),
     )
     rest = leftovers(facts, chains)
@@ -121,7 +121,7 @@ def test_several_answers_of_one_chain_are_one_chain() -> None:
 
 def test_chains_of_two_entities_meet_where_both_lead() -> None:
     scores = [0.9, 0.9, 0.2, 0.2, 0.8, 0.1, 0.1, 0.6]
-    groups = merge(expand(ROCKETS, ["boeing", "Little Joe"], scores=scores, longest=2))
+    groups = merge(expand(ROCKETS, ["boeing", "Little Joe"], ChainForm(2), scores=scores))
     assert [write_chain(chain) for chain in groups[0].chains] == [
         "boeing → [rockets_manufactured] → saturn v → [manufacturer] → North American Aviation",
         "Little Joe → [manufacturer] → North American Aviation",
@@ -156,12 +156,12 @@ def test_chains_that_turn_are_grown_only_where_asked() -> None:
     assert [write_chain(chain) for chain in leftovers(facts, expand(facts, ["A"]))] == [
         "Yard → [owns] → Ship"
     ]
-    [group] = merge(expand(facts, ["A"], inverse=True))
+    [group] = merge(expand(facts, ["A"], ChainForm(inverse=True)))
     assert write_chain(group.chains[0]) == "A → [made] → Ship ← [owns] ← Yard"
 
 
 def test_what_does_not_fit_is_left_out_worst_first() -> None:
-    blocks = [[chain] for chain in expand(ROCKETS, ["boeing"], literal=True)]
+    blocks = [[chain] for chain in expand(ROCKETS, ["boeing"], ChainForm(literal=True))]
     whole = format_chains(blocks, before="Read.\n", after="Q?")
     short = format_chains(blocks, before="Read.\n", after="Q?", max_tokens=len(whole.text) - 1)
     assert short.text.startswith("Read.\nEvidence Chains:\nChain 1.\nboeing → ")

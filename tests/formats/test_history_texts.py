@@ -69,15 +69,6 @@ def test_a_passage_larger_than_the_window_leaves_the_others_in_and_is_shortened(
     assert history.lost_triples == 1
 
 
-def test_of_several_passages_larger_than_the_window_the_best_is_shortened() -> None:
-    other = passage("Hills", "It lies on a hill far away. " * 500)
-    chain = [ChainLink(Q, [], [other, LONG])]
-    history = format_history(Q, chain, max_tokens=60, count_tokens=words)
-    assert [title for title, _ in parse_history(history.text).texts[0]] == ["Bridges"]
-    assert words(history.text) == 60
-    assert history.lost_triples == 2
-
-
 @pytest.mark.parametrize("text", ["x" * 1000, "An end"])
 def test_a_passage_without_a_word_that_fits_is_left_out(text: str) -> None:
     chain = [ChainLink("a?", [], [passage("t" * 500 if " " in text else "t", text)])]

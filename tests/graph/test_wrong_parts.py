@@ -75,7 +75,7 @@ def test_a_retriever_with_fallbacks_is_refused() -> None:
         def _get_relevant_documents(self, query: str, **_: Any) -> list[Any]:
             return []
 
-    with pytest.raises(ConfigurationError, match="cannot retrieve"):
+    with pytest.raises(ConfigurationError, match="lacks `retrieve"):
         build_graph(retriever=Empty().with_fallbacks([Empty()]))
 
 

@@ -31,16 +31,6 @@ def test_keys_and_values_stay_within_the_limit() -> None:
     assert ungrouped == pytest.approx(tokens / 3, abs=1)
 
 
-def test_a_gpu_takes_half_of_what_is_free_and_larger_batches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    free = 40 * 10**9
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 2 * free))
-    assert capacity.tokens_at_once(on("cuda")) == free // 2 // A_TOKEN
-    assert capacity.rows_at_once(on("cuda"), 32) > capacity.rows_at_once(on("cpu"), 32) == 32
-    assert capacity.step_at_once(on("cuda")) > capacity.step_at_once(on("cpu"))
-
-
 def test_a_model_too_large_for_a_batch_reads_a_prompt_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

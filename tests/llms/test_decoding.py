@@ -20,9 +20,8 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from ras_flow.llms.local import capacity, decoding, text
-from ras_flow.llms.local.lookup import Lookup
-from ras_flow.llms.local.text import Choice
+from ras_flow.llms.local import decoding, text
+from ras_flow.llms.local.text import Choice, Lookup
 
 WORDS = 12
 MOST = 48
@@ -193,44 +192,6 @@ def test_models_with_attention_of_their_own(kind: str, sizes: dict[str, Any]) ->
     )
     expected = [one_at_a_time(model, [*head, *prompt], 10, -1) for prompt in prompts]
     assert written == [expected[0][:5], *expected[1:]]
-
-
-def test_what_was_guessed_is_not_read_token_by_token(
-    model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prompts, seen = [[1, 2, 3], [5, 5, 5, 5, 6]], []
-    count = 24
-
-    def decode(words: list[list[int]]) -> tuple[list[list[int]], int]:
-        readings.clear()
-        seen.clear()
-        made = decoding.greedy(
-            model,
-            None,
-            prompts,
-            max_new_tokens=count,
-            has_ended=lambda row, tokens: bool(seen.append((row, len(tokens)))),
-            words=words,
-        )
-        return made, len(readings)
-
-    readings: list[None] = []
-    hook = model.register_forward_pre_hook(lambda *_: readings.append(None))
-    try:
-        expected, _ = decode([])
-        # The very texts that will be written, so that most guesses are right.
-        made, few = decode(
-            [[prompt[-1], *text] for prompt, text in zip(prompts, expected, strict=True)]
-        )
-        monkeypatch.setattr(capacity, "CPU_STEP", 1)
-        alone, all = decode(prompts)
-    finally:
-        hook.remove()
-    assert expected == made == alone
-    assert all == count
-    assert few <= count // 2
-    for row in (0, 1):
-        assert [length for one, length in seen if one == row] == list(range(1, count + 1))
 
 
 @pytest.mark.parametrize("kind", ["sdpa", "eager"])

@@ -14,7 +14,7 @@ from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms import LocalLanguageModel
 from ras_flow.llms.local import generation, tokenizer
 from ras_flow.llms.local import model as local
-from ras_flow.llms.local.compute import run_in_lane
+from ras_flow.llms.local.joining import run_in_lane
 from ras_flow.parts import Generation, Message
 from tests.llms.tiny import save_tiny_model
 

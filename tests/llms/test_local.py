@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -251,26 +249,6 @@ print(os.waitpid(child, 0)[1])
     assert first == second and ended == "0"
 
 
-@pytest.mark.parametrize("name", ["cache", "past_key_values"])
-async def test_keys_and_values_by_either_name_that_transformers_has_for_them(
-    name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prompts = [chat("One"), chat("Another one")]
-    expected = await LocalLanguageModel(str(folder)).generate(prompts, max_new_tokens=12)
-    forward = LlamaForCausalLM.forward
-    installed = "cache" if "cache" in signature(forward).parameters else "past_key_values"
-
-    def newer(self: Any, cache: Any = None, **given: Any) -> Any:
-        return forward(self, **given, **{installed: cache})
-
-    def older(self: Any, past_key_values: Any = None, **given: Any) -> Any:
-        return forward(self, **given, **{installed: past_key_values})
-
-    monkeypatch.setattr(LlamaForCausalLM, "forward", newer if name == "cache" else older)
-    again = shutil.copytree(folder, tmp_path / "again")
-    assert await LocalLanguageModel(str(again)).generate(prompts, max_new_tokens=12) == expected
-
-
 async def test_a_model_without_keys_and_values_is_run_by_transformers(tmp_path: Path) -> None:
     save_tiny_model(tmp_path)
     config = MambaConfig(vocab_size=261, hidden_size=16, num_hidden_layers=2, initializer_range=0.6)
@@ -300,27 +278,6 @@ async def test_a_loop_ends_a_text_and_an_extractors_goes_on_otherwise(
     assert made[0].output_tokens > ended[0].output_tokens
     alone = [await extractor.generate([prompt], max_new_tokens=300) for prompt in prompts]
     assert [one for [one] in alone] == made
-
-
-async def test_the_event_loop_stays_free_while_a_model_writes(
-    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Loading and decoding wait here for what only a running event loop does."""
-    loop, went_on = asyncio.get_running_loop(), []
-
-    def waiting(work: Any) -> Any:
-        def waits(*given: Any, **how: Any) -> Any:
-            on = threading.Event()
-            loop.call_soon_threadsafe(on.set)
-            went_on.append(on.wait(10))
-            return work(*given, **how)
-
-        return waits
-
-    for module, name in ((local, "read_model"), (decoding, "greedy")):
-        monkeypatch.setattr(module, name, waiting(getattr(module, name)))
-    await model.generate([chat("a")], max_new_tokens=3)
-    assert went_on == [True, True]
 
 
 @pytest.mark.slow

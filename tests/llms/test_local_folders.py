@@ -215,41 +215,6 @@ def test_without_the_package_and_the_hub(monkeypatch: pytest.MonkeyPatch) -> Non
         load_language_model("local:nobody/no-such-model").count_tokens("a")
 
 
-def test_a_killed_conversion_is_never_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAS_FLOW_CACHE", str(tmp_path))
-    gguf = tmp_path / "some.gguf"
-    gguf.write_bytes(b"GGUF")
-    packaged = weights.Packaged(gguf, "key")
-
-    def killed(file: Path, folder: Path) -> None:
-        (folder / "half.safetensors").write_text("{")
-        raise KeyboardInterrupt
-
-    def finished(file: Path, folder: Path) -> None:
-        (folder / "config.json").write_text("{}")
-
-    monkeypatch.setattr(weights, "_convert", killed)
-    with pytest.raises(KeyboardInterrupt):
-        weights._converted(packaged)
-    monkeypatch.setattr(weights, "_convert", finished)
-    folder = weights._converted(packaged)
-    assert [path.name for path in folder.iterdir()] == ["config.json"]
-    monkeypatch.setattr(weights, "_convert", killed)
-    assert weights._converted(packaged) == folder
-
-
-def test_a_cache_that_cannot_be_written_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "some.gguf"
-    file.write_bytes(b"GGUF")
-    monkeypatch.setenv("RAS_FLOW_CACHE", str(file))
-    with pytest.raises(ConfigurationError, match="Set RAS_FLOW_CACHE to a folder"):
-        weights._converted(weights.Packaged(file, "key"))
-
-
 @pytest.mark.slow
 def test_smollm2_is_converted_exactly_and_ends_its_texts_where_its_file_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -6,9 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -19,10 +17,7 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms import sentence_encoder
-from ras_flow.llms.local.model import read_model
-from ras_flow.llms.local.weights import reading_weights
 from ras_flow.llms.sentence_encoder import MINILM, LocalSentenceEncoder
-from tests.llms.tiny import save_tiny_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -191,38 +186,6 @@ def test_threads_that_ask_at_once_load_one_model(
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: encoder.dimension, range(8)))
     assert (found, len(loads)) == ([384] * 8, 1)
-
-
-def test_no_language_model_is_read_meanwhile(
-    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Read at once, one of them may lack weights: transformers changes the whole process."""
-    import sentence_transformers
-    import transformers
-
-    begun = threading.Event()
-
-    def watched(read: Callable[..., Any]) -> Callable[..., Any]:
-        def begins(*args: Any, **settings: Any) -> Any:
-            begun.set()
-            return read(*args, **settings)
-
-        return begins
-
-    for owner, name in (
-        (sentence_transformers, "SentenceTransformer"),
-        (transformers.AutoModelForCausalLM, "from_pretrained"),
-    ):
-        monkeypatch.setattr(owner, name, watched(getattr(owner, name)))
-    language_model = save_tiny_model(tmp_path / "language model")
-    (tmp_path / "encoder").symlink_to(model_folder)
-    encoder = LocalSentenceEncoder(str(tmp_path / "encoder"))
-    with ThreadPoolExecutor(2) as threads:
-        with reading_weights():
-            encoding = threads.submit(encoder.encode_sync, ["text"])
-            reading = threads.submit(read_model, str(language_model))
-            assert not begun.wait(0.7)
-        encoding.result(), reading.result()
 
 
 def test_corrupted_weights_are_never_used(

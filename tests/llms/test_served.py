@@ -182,12 +182,3 @@ async def test_no_key_is_sent_to_a_server_that_cannot_prove_its_name(
         with pytest.raises(ModelUnavailableError, match="certificate"):
             await model.generate([[{"role": "user", "content": "x"}]], max_new_tokens=4)
     assert not server.requests
-
-
-async def test_a_key_is_sent_without_the_end_of_its_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VLLM_API_KEY", "sk-secret\r\n")
-    with CompletionsServer(lambda _: Answer("5 0")) as server:
-        await ask(folder, server)
-    assert server.requests[0]["headers"]["authorization"] == "Bearer sk-secret"

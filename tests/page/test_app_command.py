@@ -9,14 +9,14 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from ras_flow import Context, build_graph, open_runs
-from ras_flow.llms.local.compute import run_in_lane
+from ras_flow.llms.local.joining import run_in_lane
 from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.systems import System
 from ras_flow.testing import ScriptedAnswerer
@@ -61,24 +61,6 @@ def test_the_printed_link_opens_the_run_and_ctrl_c_ends_it(run: str) -> None:
     assert (done.code, done.err) == (0, ""), done
     with pytest.raises(httpx.ConnectError):
         httpx.get(base)
-
-
-async def test_a_stream_that_is_watched_does_not_hold_up_the_end(own_home: Path) -> None:
-    settings = Context(top_k=1, pause_before_answer=True)
-    async with open_runs(own_home, builder=build_graph(**world())) as runs:
-        async for _ in runs.start({"question": QUESTION}, settings, run_id="a1"):
-            pass
-    command = Command("runs", "view", "--no-browser")
-    base, _, fragment = link_of(command).partition("#token=")
-    headers = {"Authorization": f"Bearer {fragment}"}
-    async with (
-        httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client,
-        client.stream("GET", "api/live/a1") as live,
-    ):
-        lines = live.aiter_lines()
-        assert '"changed"' in await anext(lines)
-        done = end(command)
-    assert (done.code, done.err) == (0, ""), done
 
 
 class Stuck(ScriptedAnswerer):
@@ -128,20 +110,6 @@ async def test_ctrl_c_does_not_wait_for_a_model_that_cannot_be_interrupted(
         told_again = [event["type"] async for event in runs.resume(run)]
         assert told_again == ["answer"] and (await runs.get(run)).summary.answer == "Narvik"
     assert parts["planner"].requests == [], "a finished call was made again"
-
-
-@pytest.mark.parametrize("between", [0.02, 0.15])
-async def test_who_presses_ctrl_c_twice_is_told_the_same(
-    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: float
-) -> None:
-    async with run_that_is_stuck(tmp_path, monkeypatch) as (command, _):
-        command.send(signal.SIGINT)
-        time.sleep(between)
-        with suppress(ProcessLookupError):  # On an idle machine the first may have ended it.
-            command.send(signal.SIGINT)
-        done = command.wait(20)
-    assert done.code == 0 and done.err.count("\n") == 1, done
-    assert "ras-flow: interrupted. Go on with: ras-flow runs resume" in done.err
 
 
 def test_an_unknown_run_and_a_taken_port_are_told_in_one_line(run: str) -> None:

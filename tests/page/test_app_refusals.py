@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import aclosing
-from datetime import UTC, datetime
-from math import inf, nan
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
-from langgraph.config import get_stream_writer
-from langgraph.types import interrupt
 
 from ras_flow.errors import AuthenticationError, ModelUnavailableError
-from ras_flow.parts import AnswerRequest, ScoredPassage
+from ras_flow.parts import AnswerRequest
 from ras_flow.runs.databases.server import open_server_runs
-from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer
-from tests.graph.world import DOCUMENTS, QUESTION, TRIPLES, read_birthplace
+from ras_flow.testing import MappingExtractor, ScriptedAnswerer
+from tests.graph.world import QUESTION, TRIPLES, read_birthplace
 from tests.page.asking import DROP, SETTINGS, GatedAnswerer, ask, at, opened
 from tests.page.server import Page, serving
 
@@ -218,30 +213,3 @@ async def test_hostile_text_is_data(tmp_path: Path) -> None:
             saved = await page.client.get(f"api/export/{run}?format={name}")
             assert saved.status_code == 200, name
             assert name in ("json", "jsonld", "turtle") or "<script>alert(1)" not in saved.text
-
-
-class Talkative(ListRetriever):
-    """Writes to the stream, and asks a person, as parts of one's own may."""
-
-    async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
-        for written in ("searching", {"searched": 1}, {"type": ["x"]}, {"type": "mine", "x": inf}):
-            get_stream_writer()(written)
-        self.told = interrupt({"since": datetime(2026, 1, 2, tzinfo=UTC), "least": nan, 1: {2}})
-        return await super().retrieve(queries, k)
-
-
-async def test_parts_of_ones_own_may_write_and_ask_anything(tmp_path: Path) -> None:
-    retriever = Talkative(DOCUMENTS)
-    async with opened(tmp_path, retriever=retriever) as (_, page):
-        told = await page.events("api/runs", {"question": QUESTION, "settings": SETTINGS})
-        run = told[0]["run"]
-        assert [event["type"] for event in told] == ["run", "start", "plan", "mine", "done"]
-        answer = await page.client.get(f"api/runs/{run}")
-        document = json.loads(answer.text, parse_constant=pytest.fail)  # As a browser reads it.
-        asked = document["steps"][document["branches"][0]["steps"][-1]]["review"]
-        assert asked == {"since": "2026-01-02 00:00:00+00:00", "least": "NaN", "1": "{2}"}
-        for name in ("html", "json"):
-            saved = await page.client.get(f"api/export/{run}?format={name}")
-            assert saved.status_code == 200, name
-        told = await page.events(f"api/resume/{run}", {"edits": []})
-        assert retriever.told == {"edits": []} and told[-1] == {"type": "done", "branch": 1}

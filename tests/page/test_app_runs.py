@@ -14,9 +14,10 @@ from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.page import api, work
 from ras_flow.page.export import to_html
 from ras_flow.runs.compare import compare
-from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.export import to_json
+from ras_flow.runs.export.graphml import to_graphml
+from ras_flow.runs.export.rdf import to_json_ld, to_turtle
 from ras_flow.runs.why import explain
-from ras_flow.testing import ScriptedAnswerer
 from tests.graph.world import QUESTION, world
 from tests.page.asking import BIRTH, DROP, SETTINGS, GatedAnswerer, ask, at, opened
 
@@ -87,48 +88,6 @@ async def test_a_run_whose_id_has_a_slash_is_opened(tmp_path: Path, id: str) -> 
         assert f"Run {id} is finished" in error["message"]
         compared = await page.get("api/compare", params={"a": id, "b": f"{id}/1"})
         assert (compared["a"]["branch"], compared["b"]["branch"]) == (2, 1)
-
-
-async def test_the_list_is_filtered(tmp_path: Path) -> None:
-    async with opened(tmp_path, answerer=ScriptedAnswerer("so")) as (_, page):
-        for question in ("Where is Narvik?", "Who is Leo Fahr?", "Where is Leo?"):
-            await ask(page, question)
-
-        async def listed(query: str) -> list[str]:
-            return [run["question"] for run in (await page.get(f"api/runs?{query}"))["runs"]]
-
-        assert await listed("limit=2") == ["Where is Leo?", "Who is Leo Fahr?"]
-        assert await listed("text=LEO+who") == ["Who is Leo Fahr?"]
-        assert await listed("stop_reason=error") == []
-        assert await listed("stop_reason=sufficient&text=") == ["Where is Narvik?"]
-        assert len(await listed("since=1h")) == 3 and await listed("since=2999-01-01") == []
-
-
-async def test_two_forks_at_once_both_succeed_and_are_told_apart(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_, page):
-        run = await ask(page)
-        document = await page.get(f"api/runs/{run}")
-        url = f"api/fork/{run}"
-        first = document["branches"][0]["steps"][2]
-        last = at(document, 1, "answer")
-        # From one step too, to different answers: each tab must be shown its own.
-        add = {"op": "add_triple", "subject": "x", "predicate": "place of birth"}
-        towns = [[DROP, {**add, "object": town}] for town in ("Oslo", "Bodø", "Moss")]
-        bodies = [{"checkpoint": last, "edits": edits} for edits in [[DROP], [], *towns]]
-        bodies += [{"checkpoint": first, "edits": []}] * 2
-        told = await asyncio.gather(*(page.events(url, body) for body in bodies))
-        after = await page.get(f"api/runs/{run}")
-        assert len(after["branches"]) == 8
-        assert len({events[-1]["branch"] for events in told}) == 7
-        for body, events in zip(bodies, told, strict=True):
-            assert events[-1]["type"] == "done", events
-            branch = after["branches"][events[-1]["branch"] - 1]
-            assert branch["status"] == "finished"
-            assert branch["answer"] == events[-2]["answer"]
-            left = branch["forked_from"]
-            assert (
-                after["branches"][left["branch"] - 1]["steps"][left["step"]] == body["checkpoint"]
-            )
 
 
 async def test_a_page_that_is_closed_does_not_end_the_run(tmp_path: Path) -> None:
@@ -231,15 +190,3 @@ async def test_a_review_is_answered_on_the_page(tmp_path: Path) -> None:
         assert told[-2]["answer"] == "elsewhere" and told[-1] == {"type": "done", "branch": 1}
         branches = (await page.get(f"api/runs/{run}"))["branches"]
         assert [branch["status"] for branch in branches] == ["finished", "paused"]
-
-
-async def test_of_two_who_answer_one_review_the_second_is_told(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_, page):
-        run = await ask(page, pause_after_merge=True)
-        seen = (await page.get(f"api/runs/{run}"))["branches"][0]["steps"][-1]
-        body = {"edits": [], "branch": 1, "checkpoint": seen}
-        told = await page.events(f"api/resume/{run}", body)
-        assert [event["hop"] for event in told if event["type"] == "review"] == [1]
-        [error] = await page.events(f"api/resume/{run}", body)
-        assert "somebody else answered" in error["message"]
-        assert (await page.get(f"api/runs/{run}"))["branches"][0]["status"] == "paused"

@@ -9,7 +9,7 @@ from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ras_flow.errors import RunError
@@ -50,6 +50,7 @@ class _Page(HTMLParser):
         return json.loads(text)
 
 
+@settings(max_examples=25)
 @given(st.text() | st.sampled_from(["</script>", "<!--<script>", "]]>", "\ud800", "\u2028"]))
 def test_any_text_stays_in_the_document(text: str) -> None:
     document = deepcopy(_DOCUMENT)

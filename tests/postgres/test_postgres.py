@@ -16,7 +16,7 @@ from ras_flow.parts import Reply
 from ras_flow.runs.databases.locks import ThreadLocks
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.databases.postgres import open_postgres
-from ras_flow.runs.databases.stores import filling, open_store
+from ras_flow.runs.databases.stores import open_store
 from tests.graph.world import QUESTION, SECOND, world
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
@@ -33,15 +33,6 @@ class Planner:
     async def plan(self, requests: Any) -> list[Reply]:
         plans = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
         return [Reply(plans[len(request.chain)]) for request in requests]
-
-
-async def test_a_store_is_filled_with_the_same_by_one_at_a_time(database: str) -> None:
-    async with filling(database, "a"), filling(database, "b"):
-        with pytest.raises(RunError, match="Another process makes the same triples"):
-            async with filling(database, "a"):
-                pass
-    async with filling(database, "a"):
-        pass
 
 
 async def test_a_graph_compiled_with_it_keeps_its_threads_and_its_triples(database: str) -> None:
@@ -196,44 +187,6 @@ async def test_a_database_that_does_not_answer_is_waited_for_a_while(
     await ours.close()
 
 
-async def test_a_thread_is_held_until_its_last_task_ends_also_by_a_connection_that_was_cut(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ras_flow.runs.databases.locks._PATIENCE", 0.3)
-    ours, theirs = ThreadLocks(database), ThreadLocks(database)
-
-    async def refused(locks: ThreadLocks) -> bool:
-        try:
-            async with locks.at_work("1", alone=True):
-                return False
-        except RunError as error:
-            assert "Run 1 is at work elsewhere" in str(error)
-            return True
-
-    async with ours.at_work("1", alone=False):
-        async with ours.at_work("1", alone=False):
-            # Nobody has it alone, in this process either; all may begin branches of their own.
-            assert await refused(theirs) and await refused(ours)
-            async with theirs.at_work("1", alone=False):
-                pass
-        assert await refused(theirs)
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        async with ours.at_work("2", alone=True):
-            assert await refused(theirs)
-    assert not await refused(theirs)
-    async with ours.at_work("1", alone=False), ours.at_work("1", alone=False):
-        pass
-    assert not await refused(theirs)
-    async with ours.at_work("1", alone=True), theirs.at_work("1", alone=False):
-        pass
-    for locks in (ours, theirs):
-        await locks.close()
-
-
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 async def test_a_database_that_lacks_characters_is_refused(postgres: str, encoding: str) -> None:
     name = f"test_{encoding.lower()}"
@@ -256,23 +209,6 @@ async def test_an_id_that_cannot_be_stored_is_refused_and_is_no_runs(
         for look in (runs.document, runs.summary, runs.newest, lambda id: runs.delete([id])):
             with pytest.raises(RunError, match="no run"):
                 await look(run_id)
-
-
-@pytest.mark.parametrize(
-    ("option", "advice"),
-    [
-        ("default_transaction_read_only=on", "give a user, or a server, that can write"),
-        ("search_path=none", "connections to spare"),
-        ("statement_timeout=1", "longer timeout"),
-    ],
-)
-async def test_what_to_do_is_told_by_what_is_wrong(database: str, option: str, advice: str) -> None:
-    with psycopg.connect(database) as other:
-        # So that any statement that changes tables waits.
-        other.execute("CREATE TABLE checkpoint_migrations (v INTEGER PRIMARY KEY)")
-        with pytest.raises(RunError, match=advice):
-            async with open_postgres(f"{database}&options=-c%20{option.replace('=', '%3D')}"):
-                pass
 
 
 @pytest.mark.parametrize("opening", [open_postgres, open_store])

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
-import psycopg
 import pytest
 
 from ras_flow import build_graph
 from ras_flow.errors import RunError
 from ras_flow.runs.databases.opening import open_runs_at
-from tests.cli.command import Command, Done, ras_flow
-from tests.cli.model import Model, write_documents
+from tests.cli.command import Command, Done
 from tests.graph.world import QUESTION, world
 from tests.postgres import worker
 from tests.postgres.test_postgres import Planner
@@ -108,45 +101,3 @@ async def test_two_processes_that_ask_on_one_thread_keep_both_answers(
             "Where was Mira Lund born?",
         ]
         assert len(end["plans"]) == 4 and len(end["triples"]) == 4
-
-
-@contextmanager
-def suspended(database: str) -> Iterator[None]:
-    """Have the whole server stand still."""
-    with psycopg.connect(database) as connection:
-        main = psutil.Process(connection.info.backend_pid).parent()
-        assert main
-        processes = [main, *main.children()]
-        for process in processes:
-            process.suspend()
-        try:
-            yield
-        finally:
-            for process in processes:
-                process.resume()
-
-
-def test_ctrl_c_ends_a_precompute_whose_database_stands_still(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "test")
-    index, docs = str(tmp_path / "index"), str(write_documents(tmp_path / "docs"))
-    assert ras_flow("index", "build", index, docs, "--bm25-only").code == 0
-    with Model() as model:
-        command = ["triples", "precompute", index, "--extractor", "openai:test", "--base-url",
-                   model.server.url, "--database", database, "--workers", "1",
-                   "--set", "loop=paper"]  # fmt: skip
-        model.hang = lambda role, text: "Narvik is a town" in text
-        going = Command(*command)
-        going.until(model.hanging.is_set)
-        kept = len(model.answered)
-        with suspended(database):
-            model.release()
-            going.until(lambda: len(model.answered) > kept)
-            time.sleep(1)
-            going.send(signal.SIGINT)
-            done = going.wait(20)
-        said = "ras-flow: interrupted. Finished work is kept; go on with the same command.\n"
-        assert (done.code, done.err) == (130, said)
-        again = json.loads(ras_flow(*command, "--json").out)
-    assert again["known"] >= kept and again["known"] + again["extracted"] == 4

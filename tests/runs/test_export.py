@@ -18,7 +18,9 @@ from rdflib.namespace import PROV, RDF, RDFS
 from ras_flow.errors import MissingExtraError, RunError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.export import to_graphml, to_json, to_json_ld, to_turtle
+from ras_flow.runs.export import to_json
+from ras_flow.runs.export.graphml import to_graphml
+from ras_flow.runs.export.rdf import to_json_ld, to_turtle
 from ras_flow.state.kg import triple_id
 from tests.runs.documents import (
     ADA,

@@ -14,9 +14,8 @@ from ras_flow import Context, Runs, build_graph, open_runs
 from ras_flow.errors import RunError
 from ras_flow.runs import StoredRun
 from ras_flow.state.channels import RasState
-from ras_flow.testing import ScriptedAnswerer, ScriptedPlanner
-from tests.graph.world import QUESTION, SECOND, build, read_birthplace, world
-from tests.runs.stories import cut_off, down
+from ras_flow.testing import ScriptedAnswerer
+from tests.graph.world import QUESTION, SECOND, build, world
 
 TOP1 = Context(top_k=1)
 
@@ -73,53 +72,6 @@ async def test_the_newest_question_is_listed_first(saver: Any) -> None:
     assert started == sorted(started, reverse=True)
     assert all(len(time) == 20 and time.endswith("Z") for time in started)
     assert await runs.recent(limit=2) == summaries[:2]
-
-
-async def test_a_failed_run_is_unfinished_until_it_is_resumed(saver: Any) -> None:
-    parts = world(answerer=ScriptedAnswerer(down))
-    runs = Runs(build(parts, checkpointer=saver))
-    await cut_off(runs.start({"question": QUESTION}, TOP1, run_id="a"))
-    stored = await runs.get("a")
-    assert stored.next == ("answer",)
-    assert (stored.summary.stop_reason, stored.summary.answer) == (None, "")
-    parts["answerer"]._answer = read_birthplace
-    events = [event async for event in runs.resume("a")]
-    assert [event["type"] for event in events] == ["answer"]
-    assert events[0]["answer"] == "Narvik"
-    assert len(parts["planner"].requests) == 3
-    with pytest.raises(RunError, match="is finished"):
-        [event async for event in runs.resume("a")]
-
-
-async def test_an_unfinished_question_never_shows_the_answer_to_the_last_one(memory: Any) -> None:
-    parts = world(planner=ScriptedPlanner(["[NO_RETRIEVAL]"]), answerer=ScriptedAnswerer("old"))
-    runs = Runs(build(parts, checkpointer=memory))
-    await told(runs, "old?", "a")
-
-    parts["planner"].plan = down
-    await cut_off(runs.start({"question": "new?"}, TOP1, run_id="a"))
-    [summary] = await runs.recent()
-    assert (summary.question, summary.stop_reason, summary.answer) == ("new?", None, "")
-
-
-async def test_runs_of_a_version_that_named_no_system_are_refused(memory: Any) -> None:
-    old: Any = StateGraph.compile(build_graph(**world()), checkpointer=memory)
-    await old.ainvoke({"question": QUESTION}, {"configurable": {"thread_id": "a"}})
-    runs = Runs(build(world(), checkpointer=memory))
-    for asked in (runs.recent(), runs.document("a")):
-        with pytest.raises(RunError, match="earlier version"):
-            await asked
-
-
-async def test_an_unknown_run_is_named(memory: Any) -> None:
-    runs = Runs(build(world(), checkpointer=memory))
-    with pytest.raises(RunError, match="no run 'nope'"):
-        await runs.get("nope")
-    with pytest.raises(RunError, match="no run 'nope'"):
-        await runs.history("nope")
-    with pytest.raises(RunError, match="no run 'nope'"):
-        [event async for event in runs.resume("nope")]
-    assert await runs.recent() == []
 
 
 class Chat(TypedDict):

@@ -107,16 +107,6 @@ async def test_the_triple_that_carries_the_answer_is_found() -> None:
     assert given == [4, 3, 3]
 
 
-async def test_spelling_alone_is_no_change_and_thoughts_are_no_answer() -> None:
-    answers = iter(["<think>…</think>Narvik", "The narvik.", "Answer: Oslo"])
-    found = await asked(narvik(), ScriptedAnswerer(lambda _: next(answers)))
-    assert [(item["answer"], item["changed"]) for item in found] == [
-        ("Narvik", False),
-        ("The narvik.", False),
-        ("Oslo", True),
-    ]
-
-
 async def test_an_answerer_that_no_longer_answers_the_same_is_held_against_itself() -> None:
     found = await asked(narvik(), ScriptedAnswerer("Tromsø"))
     assert [item["changed"] for item in found] == [True, False, False]

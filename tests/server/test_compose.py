@@ -30,20 +30,6 @@ def servers_own() -> Any:
     return compose_as_dict(capabilities, port=8123)["services"]
 
 
-def test_the_services_are_there_and_name_each_other(compose: Any) -> None:
-    services = compose["services"]
-    assert set(services) == {"postgres", "redis", "api", "vllm"}
-    assert services["vllm"]["profiles"] == ["vllm"]
-    assert all("profiles" not in services[name] for name in ("postgres", "redis", "api"))
-    waited = services["api"]["depends_on"]
-    assert waited == {name: {"condition": "service_healthy"} for name in ("postgres", "redis")}
-    assert all("healthcheck" in service for service in services.values())
-    for service in services.values():
-        for mount in service.get("volumes", []):
-            source = re.sub(r"^\$\{\w+:-(.*?)\}", r"\1", mount).partition(":")[0]
-            assert source.startswith(".") or source in compose["volumes"]
-
-
 def test_the_server_finds_its_database_and_its_queue(compose: Any, servers_own: Any) -> None:
     api = compose["services"]["api"]
     own = servers_own["langgraph-api"]

@@ -20,10 +20,8 @@ from ras_flow.errors import (
     AuthenticationError,
     ConfigurationError,
     EditError,
-    InputError,
     RunError,
 )
-from ras_flow.runs.databases import server as server_runs
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.databases.server import ServerThreads, open_server_runs
 from ras_flow.runs.reading import branch_with
@@ -72,25 +70,6 @@ async def test_a_run_on_a_server_is_told_as_one_that_is_kept_here(
     assert steps[0]["parent"] is None
 
 
-async def test_runs_on_a_server_are_found_by_text_and_number(
-    runs: Runs, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ("Aurora", "Borg", "Cold")
-    made = [await asked(runs, settings, f"Who designed {name} Bridge?") for name in names]
-    document = await runs.document(made[0])
-    with monkeypatch.context() as changed:
-        changed.setattr(server_runs, "_PAGE", 2)
-        assert [run.id for run in await runs.recent()] == made[::-1]
-        assert await runs.document(made[0]) == document
-    assert [run.id for run in await runs.recent(limit=1)] == [made[2]]
-    assert [run.id for run in await runs.recent(text="borg bridge")] == [made[1]]
-    assert (await runs.get(made[0])).summary.started <= (await runs.get(made[2])).summary.started
-    await runs.delete(made[:2])
-    assert [run.id for run in await runs.recent()] == made[2:]
-    with pytest.raises(RunError, match="no run"):
-        await runs.get(made[0])
-
-
 async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was(
     runs: Runs, settings: dict[str, Any]
 ) -> None:
@@ -117,22 +96,6 @@ async def test_a_fork_with_an_edit_and_a_replay_leave_the_first_branch_as_it_was
     other: Edit = {"op": "model", "role": "answerer", "name": "openai:other"}
     asked_again: Any = [event async for event in runs.fork(run, step, [other])]
     assert asked_again[-1]["answer"] == "Narvik"
-
-
-async def test_an_update_that_was_refused_hides_no_other_run(
-    runs: Runs, guarded: DevServer, settings: dict[str, Any]
-) -> None:
-    stuck, other = [await asked(runs, settings) for _ in range(2)]
-    client = get_client(url=guarded.url, headers={"Authorization": f"Bearer {KEYS['ada']}"})
-    told: Any = await client.runs.wait(
-        stuck, "ras", command={"update": {"hops": 7}}, raise_error=False
-    )
-    assert "takes a list" in told["__error__"]["message"]
-    assert [(run.id, run.answer) for run in await runs.recent()] == [(other, "Narvik"), (stuck, "")]
-    with pytest.raises(InputError, match="takes a list"):
-        await runs.document(stuck)
-    await runs.delete([stuck])
-    assert [run.id for run in await runs.recent()] == [other]
 
 
 async def test_an_edit_waits_for_a_run_of_the_thread_that_is_at_work(
@@ -165,24 +128,6 @@ async def test_a_review_on_a_server_is_answered(runs: Runs, settings: dict[str, 
         [event async for event in runs.resume(run, branch=1)]
 
 
-async def test_of_two_who_answer_a_review_at_once_one_is_told(
-    runs: Runs, settings: dict[str, Any]
-) -> None:
-    run = await asked(runs, settings | {"pause_after_merge": True})
-    [seen] = [branch["steps"][-1] for branch in (await runs.document(run))["branches"]]
-
-    async def answer() -> Any:
-        return [event async for event in runs.resume(run, [], checkpoint=seen)][-1]
-
-    told = await asyncio.gather(answer(), answer(), return_exceptions=True)
-    [error] = [one for one in told if isinstance(one, BaseException)]
-    assert isinstance(error, RunError) and "has gone on" in str(error)
-    [review] = [one for one in told if not isinstance(one, BaseException)]
-    assert (review["type"], review["hop"]) == ("review", 1)
-    [branch] = (await runs.document(run))["branches"]
-    assert branch["status"] == "paused"
-
-
 async def test_a_run_that_fails_on_the_server_fails_here_by_the_same_error(
     runs: Runs, guarded: DevServer, settings: dict[str, Any]
 ) -> None:
@@ -210,16 +155,6 @@ async def test_what_is_unknown_or_refused_is_told(guarded: DevServer, runs: Runs
             await strangers.recent()
         with pytest.raises(AuthenticationError):
             [e async for e in strangers.start({"question": QUESTION}, Context())]
-
-
-async def test_a_server_that_is_not_there_is_told() -> None:
-    async with open_server_runs("http://127.0.0.1:9") as runs:
-        with pytest.raises(RunError, match="does not answer"):
-            await runs.recent()
-    for url in ("http://", "https://[x", "ftp://host", "http://host:port"):
-        with pytest.raises(RunError, match="malformed"):
-            async with open_server_runs(url):
-                pass
 
 
 class Listed:

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from ras_flow.cli.runs.edits import Edits
+from ras_flow.cli.runs.edits import read_edits
 from ras_flow.errors import InputError
+from ras_flow.runs.systems import info_of
 from tests.cli.command import Command
 from tests.t2rag import scripted
 from tests.t2rag.world import QUESTION
+
+OPERATIONS = info_of("t2rag")["operations"]
 
 
 def test_a_run_is_asked_shown_forked_and_compared(tmp_path: Path) -> None:
@@ -35,7 +38,7 @@ def test_a_run_is_asked_shown_forked_and_compared(tmp_path: Path) -> None:
 
 def test_a_systems_edits_are_options() -> None:
     words = ["--fill", "?d=Per=Holm", "--unfill=?d", "--add-clue", "a b | c | ?d"]
-    assert Edits(own=words).to_list([], [], "t2rag") == [
+    assert read_edits(words, OPERATIONS) == [
         {"op": "fill", "slot": "?d", "value": "Per=Holm"},
         {"op": "unfill", "slot": "?d"},
         {"op": "add_clue", "subject": "a b", "predicate": "c", "object": "?d"},
@@ -47,4 +50,4 @@ def test_a_systems_edits_are_options() -> None:
 )
 def test_other_options_are_refused(words: list[str]) -> None:
     with pytest.raises(InputError):
-        Edits(own=words).to_list([], [], "t2rag")
+        read_edits(words, OPERATIONS)

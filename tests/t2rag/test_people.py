@@ -19,7 +19,8 @@ from ras_flow.errors import EditError
 from ras_flow.runs.compare import compare
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.databases.sqlite import PAGE_SIZE
-from ras_flow.runs.export import to_graphml, to_turtle
+from ras_flow.runs.export.graphml import to_graphml
+from ras_flow.runs.export.rdf import to_turtle
 from ras_flow.runs.why import explain
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.testing import ScriptedModel

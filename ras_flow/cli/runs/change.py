@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.edits import (
-    AddTriples,
-    DropPassages,
-    DropTriples,
-    Edits,
-    Models,
-    Others,
-    PlanText,
-    Subquery,
-)
 from ras_flow.cli.runs.options import Database, Run, resumable
 from ras_flow.errors import EditError, InputError
+from ras_flow.formats.text import plain
+from ras_flow.runs.commands import command
 
 if TYPE_CHECKING:
     from ras_flow.cli.render import Screen
@@ -40,52 +32,35 @@ From = Annotated[
 
 def replay(run: Run, start: From, database: Database = None, as_json: AsJson = False) -> None:
     """Run again from a step on, as a new branch."""
-    asyncio.run(_fork(run, start, Edits(), database, as_json))
+    asyncio.run(_fork(run, start, [], database, as_json))
 
 
 def fork(
     arguments: typer.Context,
     run: Run,
     start: From,
-    drop_triples: DropTriples = None,
-    add_triples: AddTriples = None,
-    drop_passages: DropPassages = None,
-    subquery: Subquery = None,
-    plan: PlanText = None,
-    models: Models = None,
-    others: Others = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Change something after a step and run on from there, as a new branch.
 
-    A system's own edits are options too, for t2rag: --fill '?slot=VALUE', --choose '?slot=VALUE',
-    --unfill '?slot', --add-clue 'subject | predicate | ?slot', --drop-clue ID.
+    Edits are options after RUN and are made in their order: --drop-triple ID, --add-triple
+    'SUBJECT | PREDICATE | OBJECT', --drop-passage ID, --subquery TEXT, --plan '[SUFFICIENT]',
+    --model ROLE=NAME, --edit JSON; for t2rag also --fill '?slot=VALUE', --choose '?slot=VALUE',
+    --unfill '?slot', --add-clue 'SUBJECT | PREDICATE | ?slot', --drop-clue ID. The start of an id
+    is enough.
     """
-    from ras_flow.runs.commands import command
-
-    edits = Edits(
-        drop_triples, add_triples, drop_passages, subquery, plan, models, others, arguments.args
-    )
-    if not edits:
+    if not arguments.args:
         raise InputError(
-            "No edit given: use --drop-triple, --add-triple, --drop-passage, --subquery, --plan, "
-            "--model or --edit, or run it again unchanged with: "
-            f"{command('replay', run, options=['--from', start])}"
+            "No edit given: use one that --help lists, such as --drop-triple ID, or run it again "
+            f"unchanged with: {command('replay', run, options=['--from', start])}"
         )
-    asyncio.run(_fork(run, start, edits, database, as_json))
+    asyncio.run(_fork(run, start, arguments.args, database, as_json))
 
 
 def resume(
     arguments: typer.Context,
     run: Run,
-    drop_triples: DropTriples = None,
-    add_triples: AddTriples = None,
-    drop_passages: DropPassages = None,
-    subquery: Subquery = None,
-    plan: PlanText = None,
-    models: Models = None,
-    others: Others = None,
     approve: Annotated[
         bool, typer.Option("--approve", help="Approve what a waiting run shows.")
     ] = False,
@@ -94,23 +69,21 @@ def resume(
 ) -> None:
     """Continue an unfinished run, or answer one that waits for you.
 
-    A system's own edits are options too, as for `fork`.
+    Edits are options after RUN, as for `fork`.
     """
-    edits = Edits(
-        drop_triples, add_triples, drop_passages, subquery, plan, models, others, arguments.args
-    )
-    if approve and edits:
+    if approve and arguments.args:
         raise InputError(
             "Give --approve or edits, not both: edits approve everything that they leave."
         )
-    asyncio.run(_resume(run, approve, edits, database, as_json))
+    asyncio.run(_resume(run, approve, arguments.args, database, as_json))
 
 
-async def _fork(run: str, start: str, edits: Edits, database: str | None, as_json: bool) -> None:
+async def _fork(
+    run: str, start: str, edits: list[str], database: str | None, as_json: bool
+) -> None:
     from ras_flow.cli.render import Screen
-    from ras_flow.formats.text import plain
+    from ras_flow.cli.runs.edits import read_edits
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.commands import command
     from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import (
         branch_with,
@@ -128,8 +101,9 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
         step = find_step(document, branch, start)
         # Also those that come later: between extraction and merge a triple is not in the graph yet.
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
-        name = document["system"]["name"]
-        given = edits.to_list(list(dict.fromkeys(triples)), passages_of(branch), name)
+        operations = document["system"]["operations"]
+        found = {"triples": dict.fromkeys(triples), "passages": passages_of(branch)}
+        given = read_edits(edits, operations, **found)
         events = runs.fork(address.run, branch["steps"][step], given)
         screen = Screen(quiet=as_json, tells=tells_of(document["system"]["name"]))
         first = await follow(events, address.run, screen)
@@ -143,12 +117,12 @@ async def _fork(run: str, start: str, edits: Edits, database: str | None, as_jso
 
 
 async def _resume(
-    run: str, approve: bool, edits: Edits, database: str | None, as_json: bool
+    run: str, approve: bool, edits: list[str], database: str | None, as_json: bool
 ) -> None:
     from ras_flow.cli.render import Screen
+    from ras_flow.cli.runs.edits import read_edits
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.address import find_address
-    from ras_flow.runs.commands import command
     from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
     from ras_flow.runs.systems import tells_of
@@ -165,8 +139,9 @@ async def _resume(
                 else:
                     Timeline(document, branch).outcome()
                 return
-            name = document["system"]["name"]
-            given = edits.to_list(review.get("triples", {}), review.get("passages", []), name)
+            operations = document["system"]["operations"]
+            found = {name: review.get(name, ()) for name in ("triples", "passages")}
+            given = read_edits(edits, operations, **found)
             events = runs.resume(address.run, given, branch=address.branch)
         elif approve or edits:
             raise InputError(

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.options import Database, Run, go_on_with, read_run, read_runs
@@ -60,7 +61,6 @@ def why(
 
 
 async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -> list[Without]:
-    from rich.console import Console
 
     from ras_flow.cli.render import fact_text, line, snippet
     from ras_flow.runs.without import answers_without

@@ -13,7 +13,9 @@ import typer
 from ras_flow.cli.output import confirmed
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
+from ras_flow.formats.text import plain
 from ras_flow.page.forms import Form, writer_of
+from ras_flow.runs.times import parse_time
 from ras_flow.support.files import write_whole, writing
 
 if TYPE_CHECKING:
@@ -58,8 +60,6 @@ def prune(
 ) -> None:
     """Delete whole runs for good, with all their branches; both options must match."""
     from ras_flow.cli.render import snippet
-    from ras_flow.formats.text import plain
-    from ras_flow.runs.times import parse_time
 
     if runs and (older_than or keep is not None):
         raise InputError("Name runs, or give --older-than and --keep: not both.")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError
-
-_ROOM = 70
-"""Columns in which questions and answers can be read side by side."""
+from ras_flow.formats.text import plain
+from ras_flow.runs.commands import PLACE
+from ras_flow.runs.times import parse_time
 
 
 def list_runs(
@@ -33,12 +35,9 @@ def list_runs(
 ) -> None:
     """List the newest runs."""
     from ras_flow.cli.render import answer_text, snippet
-    from ras_flow.formats.text import plain
     from ras_flow.runs import RunSummary
-    from ras_flow.runs.commands import PLACE
     from ras_flow.runs.databases.opening import is_server, open_runs_at
     from ras_flow.runs.systems import stop_reasons
-    from ras_flow.runs.times import parse_time
     from ras_flow.systems import DEFAULT
 
     if stop is not None and stop not in (known := stop_reasons()):
@@ -64,46 +63,16 @@ def list_runs(
             else f"No runs yet. Make one with: ras-flow ask 'Who …?'{documents}{PLACE.get()}"
         )
         return
-    others = any(run.system not in ("", DEFAULT) for run in summaries)
-    _print_runs(
-        [
-            (
-                plain(f"{run.id}  {run.system}" if others else run.id),
-                run.started,
-                plain(run.stop_reason or "unfinished"),
-                snippet(run.question),
-                answer_text(run.answer, supported=run.supported),
-            )
-            for run in summaries
-        ]
-    )
-
-
-def _print_runs(rows: Sequence[tuple[str, str, str, str, str]]) -> None:
-    """Print a table; where it would be too narrow to read, questions and answers below the rest."""
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
     console = Console()
-    if console.width - max(cell_len("  ".join(row[:3])) for row in rows) < _ROOM:
-        for run, started, stopped, question, answer in rows:
-            # Other commands take ids and times: they are never folded.
-            console.print(Text(f"{run}  {started}  {stopped}"), soft_wrap=True)
-            for text in (question, answer and f"→ {answer}"):
-                if text:
-                    console.print(Padding.indent(Text(text), 2))
-        return
-    table = Table(box=None)
-    for name in ("run", "started", "stopped by"):
-        table.add_column(name, no_wrap=True)
-    for name in ("question", "answer"):
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    for run in summaries:
+        system = f"  {run.system}" * (run.system not in ("", DEFAULT))
+        stopped = run.stop_reason or "unfinished"
+        # Other commands take ids and times: they are never folded.
+        console.print(Text(plain(f"{run.id}{system}  {run.started}  {stopped}")), soft_wrap=True)
+        answer = answer_text(run.answer, supported=run.supported)
+        for text in (snippet(run.question), answer and f"→ {answer}"):
+            if text:
+                console.print(Padding.indent(Text(text), 2))
 
 
 def show(run: Run, database: Database = None, as_json: AsJson = False) -> None:
@@ -126,8 +95,6 @@ def graph(
     as_json: AsJson = False,
 ) -> None:
     """Show the graph as a tree, at the end or after a hop; cited triples have a *."""
-    from rich.console import Console
-
     from ras_flow.cli.render import graph_tree
     from ras_flow.events import GraphTriple
     from ras_flow.runs.reading import find_hop_step, graph_after, graph_of

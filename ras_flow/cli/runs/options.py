@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ras_flow.cli.names import address_of
+from ras_flow.cli.options import address_of
 from ras_flow.cli.output import tell_interrupted, with_hint
 from ras_flow.errors import InputError, RasFlowError, RunError
+from ras_flow.runs.commands import command
 
 if TYPE_CHECKING:
     from ras_flow.runs.document import Branch, RunDocument
@@ -79,8 +80,6 @@ def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocum
 
 def go_on_with(run: str) -> str:
     """Return the hint that names the command to continue a run."""
-    from ras_flow.runs.commands import command
-
     return f"Go on with: {command('resume', run)}"
 
 

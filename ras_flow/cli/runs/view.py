@@ -6,12 +6,14 @@ import asyncio
 import os
 import signal
 import sys
+import webbrowser
 from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
 
 from ras_flow.cli.runs.options import Database, go_on_with
+from ras_flow.support.extras import require
 
 
 def view(
@@ -35,12 +37,9 @@ def view(
     database: Database = None,
 ) -> None:
     """Open a page to step through runs, edit and fork them; only this machine can reach it."""
-    import webbrowser
-
     from ras_flow.runs.address import find_address
     from ras_flow.runs.databases.opening import is_server, open_runs_at
     from ras_flow.runs.reading import get_branch
-    from ras_flow.support.extras import require
 
     for module in ("starlette", "uvicorn"):
         require(module, extra="page")

@@ -10,6 +10,24 @@ from typing import NamedTuple
 from ras_flow.formats.triples import Spo
 
 
+class ChainForm(NamedTuple):
+    """How chains are grown.
+
+    Attributes:
+        longest: Triples of a chain at most; None for no limit.
+        inverse: Whether chains may also go on against a triple's direction, with triples that are
+            in no other chain.
+        literal: Do as algorithm 1 is printed, which begins at roots alone.
+    """
+
+    longest: int | None = None
+    inverse: bool = False
+    literal: bool = False
+
+
+FORWARD = ChainForm()
+
+
 class Step(NamedTuple):
     """A relation of a chain; ``inverse`` where its triple points towards the root."""
 
@@ -50,11 +68,9 @@ class _Path(NamedTuple):
 def expand(
     facts: Sequence[Spo],
     roots: Collection[str],
+    form: ChainForm = FORWARD,
     *,
     scores: Sequence[float] = (),
-    longest: int | None = None,
-    inverse: bool = False,
-    literal: bool = False,
     shown: Callable[[str], str] = str,
 ) -> list[Chain]:
     """Grow chains from the triples at the question's entities, breadth first.
@@ -63,30 +79,17 @@ def expand(
     from object to subject. The beginnings of chains are chains too. To each entity leads only the
     first chain of a root. Where the paper is silent: better triples come first; the targets of
     first steps count as reached; and chains do not walk into another root, whose own chains meet
-    them.
-
-    Args:
-        facts: Different triples.
-        roots: The question's entities.
-        scores: A score for each triple; none where all are equal.
-        longest: Triples of a chain at most; None for no limit.
-        inverse: Whether chains may also go on against a triple's direction, with triples that are
-            in no other chain.
-        literal: Do as algorithm 1 is printed, which begins at roots alone.
-        shown: Returns what stands for an entity on a chain's way.
-
-    Returns:
-        The chains, each with one target.
+    them. ``shown`` returns what stands for an entity on a chain's way.
     """
     scored = scores or [0.0] * len(facts)
-    walk = _Walk(facts, frozenset(roots), longest)
+    walk = _Walk(facts, frozenset(roots), form.longest)
     order = list(range(len(facts)))
-    if literal:
+    if form.literal:
         paths = walk.directed(order, inverse=False, literal=True)
     else:
         order.sort(key=lambda fact: (-scored[fact], facts[fact]))
         paths = [*walk.directed(order, inverse=False), *walk.directed(order, inverse=True)]
-        if inverse:
+        if form.inverse:
             paths += walk.mixed(order, paths)
     return [_chain(path, facts, scored, shown) for path in paths]
 

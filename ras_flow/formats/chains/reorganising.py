@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from ras_flow.formats.chains.expansion import Chain, expand, leftovers
+from ras_flow.formats.chains.expansion import FORWARD, Chain, ChainForm, expand, leftovers
 from ras_flow.formats.chains.merging import Group, merge, merge_answers, merge_entities
 from ras_flow.formats.triples import Spo
 
@@ -78,23 +78,13 @@ class Reorganised:
 def reorganise(
     facts: Sequence[Spo],
     roots: Collection[str],
+    form: ChainForm = FORWARD,
     *,
     scores: Sequence[float] = (),
-    longest: int | None = None,
-    inverse: bool = False,
-    literal: bool = False,
     shown: Callable[[str], str] = str,
 ) -> Reorganised:
-    """Rewrite triples as chains; see :func:`expand` for what the settings mean."""
-    chains = expand(
-        facts,
-        roots,
-        scores=scores,
-        longest=longest,
-        inverse=inverse,
-        literal=literal,
-        shown=shown,
-    )
+    """Rewrite triples as chains; see :func:`expand`."""
+    chains = expand(facts, roots, form, scores=scores, shown=shown)
     rest = merge_answers(leftovers(facts, chains, scores=scores))
     met = merge_entities(merge_answers(chains))
     return Reorganised(facts, merge(chains), rest, met, shown)

@@ -29,16 +29,7 @@ def format_chains(
     count_tokens: Callable[[str], int] = len,
     shown: Callable[[str], str] = str,
 ) -> ChainText:
-    """Write numbered chains, the blocks in their order; blocks that do not fit are left out.
-
-    Args:
-        blocks: Chains that belong together, the best first.
-        before: Text before the chains.
-        after: Text after them.
-        max_tokens: Tokens of the whole text at most; None for no limit.
-        count_tokens: Counts them.
-        shown: Returns what stands for an entity.
-    """
+    """Write numbered chains, the blocks in their order; blocks that do not fit are left out."""
     written = [[write_chain(chain, shown) for chain in block] for block in blocks]
 
     def write(kept: Sequence[int]) -> str:

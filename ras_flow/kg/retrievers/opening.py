@@ -11,7 +11,7 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.kg.retrievers.checkpoint import NAME, load
 from ras_flow.kg.retrievers.similarity import SimilarityRetriever
 from ras_flow.kg.subgraph import Subgraph
-from ras_flow.llms.local.compute import run_in_lane
+from ras_flow.llms.local.joining import run_in_lane
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import FactRetriever, SentenceEncoder

@@ -50,14 +50,9 @@ class _Places:
 
 
 class Batch:
-    """What a model has read of some texts.
+    """What a model has read of some texts, each of which may go on by ``room`` tokens.
 
-    Args:
-        model: A causal language model of transformers, in evaluation mode.
-        prefix: Keys and values of what comes before every prompt; None for nothing.
-        prompts: Token ids, at least one a prompt; or, for all of them, the tokens' embeddings, of
-            shape (tokens, width).
-        room: Tokens that each text may go on by.
+    Prompts are token ids, at least one each, or embeddings of shape (tokens, width).
     """
 
     def __init__(

@@ -61,22 +61,12 @@ def greedy(
 ) -> list[list[int]]:
     """Continue each prompt with its most likely tokens.
 
-    Args:
-        model: A causal language model of transformers, in evaluation mode.
-        prefix: Keys and values of what comes before every prompt; None for nothing, and for
-            models for which :func:`can_share` does not hold.
-        prompts: Token ids, at least one a prompt; or, for all of them, the tokens' embeddings, of
-            shape (tokens, width).
-        max_new_tokens: Limit for each output.
-        has_ended: Called after each new token with the prompt's position and all its new tokens;
-            True ends that sequence.
-        words: For each prompt the token ids that its output is likely to copy. They change how
-            soon it is written, not what.
-        turns: How often an output that repeats itself may turn back and go on otherwise; see
-            :class:`ras_flow.llms.local.text.Text`. Outputs of models for which :func:`can_share`
-            does not hold never do.
-        begins_word: Called with the beginning of such an output and a token: whether a word
-            begins with that token there.
+    ``prefix`` has the keys and values of what comes before every prompt, for models for which
+    :func:`can_share` holds. Prompts are token ids, or embeddings of shape (tokens, width).
+    ``has_ended`` is called after each new token with the prompt's position and its new tokens.
+    ``words`` are token ids that an output is likely to copy: they change how soon it is written,
+    not what. ``turns`` and ``begins_word`` are for outputs that repeat themselves; see
+    :class:`ras_flow.llms.local.text.Text`.
     """
     if not can_share(model):
         return _by_transformers(model, prompts, max_new_tokens, has_ended)

@@ -10,15 +10,30 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from ras_flow.errors import RasFlowError
-from ras_flow.llms.local.compute import submit_to_lane
 from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation, Message
+from ras_flow.support.concurrency import PerProcess
+
+T = TypeVar("T")
+
+_LANE = PerProcess(lambda: ThreadPoolExecutor(1, "ras-flow-compute"))
+
+
+async def run_in_lane(work: Callable[[], T]) -> T:
+    """Run CPU- or GPU-heavy work off the event loop, after the heavy work that came before it."""
+    return await asyncio.wrap_future(submit_to_lane(work))
+
+
+def submit_to_lane(work: Callable[[], T]) -> Future[T]:
+    """Start heavy work after the heavy work that came before it, from any thread."""
+    return _LANE.current().submit(work)
+
 
 GATHERING = 0.003
 """Seconds that a call waits for others of the same moment when the lane is free."""

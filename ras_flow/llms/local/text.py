@@ -1,12 +1,49 @@
-"""A text that is being written, and what is done where it only repeats itself."""
+"""A text that is being written: guesses of how it goes on, and a way out where it repeats itself.
+
+Triples and answers are mostly copied, so the way that prompt or text went on before is often right;
+a model checks all tokens of a guess at once, in little more time than it takes to make one.
+Known as prompt lookup decoding, or speculation by n-grams.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
-from ras_flow.llms.local.lookup import Lookup
+SIZES = (2, 1)
+"""How many of the last tokens must have been there before, best first."""
+
+
+class Lookup:
+    """What has been read and written, looked up by the last tokens."""
+
+    def __init__(self, tokens: Iterable[int] = ()) -> None:
+        self._tokens: list[int] = []
+        self._next: dict[tuple[int, ...], int] = {}
+        self.extend(tokens)
+
+    def extend(self, tokens: Iterable[int]) -> None:
+        """Go on with these tokens."""
+        for token in tokens:
+            for size in SIZES:
+                if len(self._tokens) >= size:
+                    self._next[tuple(self._tokens[-size:])] = len(self._tokens)
+            self._tokens.append(token)
+
+    def guess(self, most: int) -> list[int]:
+        """Return what followed the last time that the text was as it is at its end now.
+
+        If that was so shortly before that less has followed, the text is taken to repeat itself.
+        """
+        for size in SIZES:
+            start = self._next.get(tuple(self._tokens[-size:]))
+            if start is not None:
+                followed = len(self._tokens) - start
+                found = [self._tokens[start + i % followed] for i in range(most)]
+                return found[: next((i for i, token in enumerate(found) if token < 0), most)]
+        return []
+
 
 TWICE = 16
 """Tokens that a repeated block must fill before a text turns back: two copies of a triple do."""
@@ -54,7 +91,7 @@ class Text:
         self._lookup.extend([choice.token])
 
     def guess(self, most: int) -> list[int]:
-        """Return what may follow, as :meth:`ras_flow.llms.local.lookup.Lookup.guess` does."""
+        """Return what may follow, as :meth:`ras_flow.llms.local.text.Lookup.guess` does."""
         return self._lookup.guess(most)
 
     def turn(self, begins_word: Callable[[Sequence[int], int], bool]) -> bool:

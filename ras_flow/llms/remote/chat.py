@@ -19,7 +19,7 @@ from ras_flow.llms.remote.answers import (
     check_whole,
     lost_to_thought,
 )
-from ras_flow.llms.remote.clients import LoopClients, open_clients
+from ras_flow.llms.remote.clients import LoopClients, make_slots, open_clients, shared_slots
 from ras_flow.llms.remote.failures import BrokenAnswerError, call_model
 from ras_flow.llms.remote.providers import (
     as_sent,
@@ -28,7 +28,6 @@ from ras_flow.llms.remote.providers import (
     extra_body,
     schema_settings,
 )
-from ras_flow.llms.remote.slots import make_slots, shared_slots
 from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation, Message
 from ras_flow.support.concurrency import all_or_none

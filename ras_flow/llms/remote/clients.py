@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
+from ras_flow.llms.remote.failures import Endpoint
 from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.extras import require
 from ras_flow.support.network import certificates, socks_proxies
@@ -101,3 +104,21 @@ def _is_as_made(chat: Any, client: Any) -> bool:
     if getattr(chat, "http_async_client", None):
         return False
     return not hasattr(chat, "async_client") or chat.async_client is client.chat.completions
+
+
+Slots = PerLoop[asyncio.Semaphore]
+"""The slots of each event loop."""
+
+_lock = Lock()
+_shared: WeakValueDictionary[tuple[str, str, int], Slots] = WeakValueDictionary()
+
+
+def make_slots(most: int) -> Slots:
+    """Make slots for one model alone."""
+    return PerLoop(lambda: asyncio.Semaphore(most))
+
+
+def shared_slots(endpoint: Endpoint, most: int) -> Slots:
+    """Return the slots that all who name a model share."""
+    with _lock:
+        return _shared.setdefault((endpoint.model, endpoint.host, most), make_slots(most))

@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms.local.generation import cut_at, decoded
 from ras_flow.llms.local.text import LOOP, repeats
-from ras_flow.llms.remote.clients import LoopClients, open_http
+from ras_flow.llms.remote.clients import LoopClients, open_http, shared_slots
 from ras_flow.llms.remote.failures import BrokenAnswerError, Endpoint, call_model
 from ras_flow.llms.remote.providers import NO_KEY, check_address, key_in
-from ras_flow.llms.remote.slots import shared_slots
 from ras_flow.llms.waiting import call_slot
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
 
 from ras_flow.errors import ConfigurationError, MissingExtraError
@@ -96,22 +95,16 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
                     f"beside a key. Name the address without them, and set {provider.key_variable}."
                 )
         key = key_in(provider.key_variable)
-        if not key:
-            if not given:
-                raise ConfigurationError(
-                    f"The model {name!r} needs a key. Set the environment variable "
-                    f"{provider.key_variable}, or a base_url for a server without keys."
-                )
+        if not key and not given:
+            raise ConfigurationError(
+                f"The model {name!r} needs a key. Set the environment variable "
+                f"{provider.key_variable}, or a base_url for a server without keys."
+            )
         settings["api_key"] = key or NO_KEY
-    make: Callable[..., Any] = partial(init_chat_model, name)
-    if kind == "openai":
-        from ras_flow.llms.remote.openai_chat import ChatOpenAI  # noqa: PLC0415
-
-        make = partial(ChatOpenAI, model=model)
     try:
-        chat = make(**settings)
+        chat: BaseChatModel = init_chat_model(name, **settings)
         if (chat.profile or {}).get("temperature") is not False:
-            chat = make(temperature=0, **settings)
+            chat = init_chat_model(name, temperature=0, **settings)
     except ImportError as error:
         raise MissingExtraError(
             f"The provider {kind!r} needs a package that is not installed: {error}"
@@ -120,7 +113,7 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
         raise ConfigurationError(
             f"The model {name!r} cannot be used: {_said(error)}. Examples of names: {EXAMPLES}."
         ) from error
-    return cast("BaseChatModel", chat)
+    return chat
 
 
 def key_in(variable: str) -> str:

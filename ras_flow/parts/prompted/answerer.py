@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ras_flow.formats.chain_history import rechain
-from ras_flow.formats.chains import format_chains
-from ras_flow.formats.history import QUESTION, SUBQUERY, format_history, regroup
+from ras_flow.formats.chains import format_chains, reorganise
+from ras_flow.formats.history import FOUND, QUESTION, SUBQUERY, format_history, regroup
+from ras_flow.formats.triples import parse_triples
 from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
@@ -90,3 +90,14 @@ def _before(request: AnswerRequest) -> str:
     searches = [] if request.listed else [" ".join(link.subquery.split()) for link in request.chain]
     lines = [request.instruction.strip(), *(f"{SUBQUERY}{subquery}" for subquery in searches)]
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def rechain(history: str) -> str:
+    """Write the triples of a history as evidence chains from what its question names."""
+    lines = history.split("\n")
+    found = [line.removeprefix(FOUND) for line in lines if line.startswith(FOUND)]
+    facts = list(dict.fromkeys(fact for line in found for fact in parse_triples(line).triples))
+    kept = [line for line in lines if not line.startswith(FOUND)]
+    roots = [name for name in dict.fromkeys(s for s, _, _ in facts) if name in kept[-1]]
+    before = "".join(f"{line}\n" for line in kept[:-1])
+    return format_chains(reorganise(facts, roots).blocks, before=before, after=kept[-1]).text

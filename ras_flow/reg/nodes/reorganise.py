@@ -6,12 +6,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ras_flow.formats.chains import Reorganised
+from ras_flow.formats.chains import ChainForm, Reorganised
 from ras_flow.parts.source import PartsSource
 from ras_flow.reg.events import chains_event
 from ras_flow.reg.settings import RegContext
 from ras_flow.reg.state import RegState
-from ras_flow.state.reorganised import ChainForm, reorganise_facts
+from ras_flow.state.reorganised import reorganise_facts
 from ras_flow.support.concurrency import off_loop
 
 

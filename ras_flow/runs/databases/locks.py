@@ -31,21 +31,6 @@ _SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 7))"
 _NOT_SHARED = "SELECT pg_advisory_unlock_shared(hashtextextended(%s, 7))"
 
 
-@asynccontextmanager
-async def only_one(address: str, work: str) -> AsyncIterator[bool]:
-    """Have some work to oneself, among all processes that share a database."""
-    connect = require("psycopg", extra="postgres").AsyncConnection.connect
-    async with await connect(address, **OPTIONS) as connection:
-        await connection.execute(_MAY_BE_IDLE)
-        until = asyncio.get_running_loop().time() + _PATIENCE
-        while True:
-            [ours] = await (await connection.execute(_EXCLUSIVE, (work,))).fetchone()
-            if ours or asyncio.get_running_loop().time() > until:
-                break
-            await asyncio.sleep(0.1)
-        yield ours
-
-
 class ThreadLocks:
     """Advisory locks on threads, all held by one connection: they end with the process.
 

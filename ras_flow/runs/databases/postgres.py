@@ -191,31 +191,26 @@ def _translate_errors(address: str) -> Iterator[None]:
         ) from None
 
 
+_LONGER = "What was stored is kept: give its user a longer timeout, and try again."
+_ADVICE = {
+    "42501": "Its tables are made, and changed after an upgrade, by a user who may create tables "
+    "there and owns those that are there: have that one open it once (ras-flow runs list "
+    "--database ADDRESS). Others need SELECT, INSERT, UPDATE and DELETE on them.",
+    "25006": "It is read-only: give a user, or a server, that can write. Of several hosts, "
+    "?target_session_attrs=read-write takes the one that can.",
+    "57014": _LONGER,
+    "55P03": _LONGER,
+    "53100": "What was stored is kept: make room on its disk, and try again.",
+    "54000": "A run's id, or what a run holds, is too long for it: make that shorter.",
+}
+"""What to do, by the code of the database's error."""
+
+
 def _advice(error: Exception) -> str:
-    """Return what to do about an error of the database."""
     if isinstance(error, require("psycopg", extra="postgres").DataError):
         return "What was stored is kept: leave out of the texts what it cannot store."
-    match getattr(error, "sqlstate", None):
-        case "42501":
-            return (
-                "Its tables are made, and changed after an upgrade, by a user who may create "
-                "tables there and owns those that are there: have that one open it once (ras-flow "
-                "runs list --database ADDRESS). Others need SELECT, INSERT, UPDATE and DELETE on "
-                "them: grant that, or give another user."
-            )
-        case "25006":
-            return (
-                "It is read-only: give a user, or a server, that can write. Of several hosts, "
-                "?target_session_attrs=read-write takes the one that can."
-            )
-        case "57014" | "55P03":  # statement_timeout, lock_timeout
-            return "What was stored is kept: give its user a longer timeout, and try again."
-        case "53100":
-            return "What was stored is kept: make room on its disk, and try again."
-        case "54000":
-            return "A run's id, or what a run holds, is too long for it: make that shorter."
-        case _:
-            return "Check its address, that it is running, and that it has connections to spare."
+    unknown = "Check its address, that it is running, and that it has connections to spare."
+    return _ADVICE.get(str(getattr(error, "sqlstate", None)), unknown)
 
 
 def _is_place(host: str, port: str) -> bool:

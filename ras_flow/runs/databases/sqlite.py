@@ -14,11 +14,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ras_flow.errors import RunError
-from ras_flow.runs.databases.stores import advice, open_sqlite_store
+from ras_flow.runs.databases.stores import FILES, advice, folder_of, open_sqlite_store
 from ras_flow.runs.local import DATA_ONLY
 from ras_flow.runs.runs import Builder, Runs
 from ras_flow.support.concurrency import to_its_end
-from ras_flow.support.paths import home_folder
 from ras_flow.systems import DEFAULT, find_system
 
 PAGE_SIZE = 1024
@@ -43,14 +42,7 @@ async def open_runs(
         RunError: The folder cannot be made, a file there is another kind of database, or another
             program keeps it locked. What is stored stays as it is.
     """
-    folder = Path(folder) if folder else home_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(
-            f"The folder for runs cannot be made ({error}). Choose another one with the "
-            "environment variable RAS_FLOW_HOME."
-        ) from error
+    folder = folder_of(folder, "runs")
     with translate_errors(folder):
         async with open_saver(folder) as saver, open_sqlite_store(folder) as store:
             graph = (builder or find_system(DEFAULT).builder()).compile(
@@ -62,7 +54,7 @@ async def open_runs(
 @asynccontextmanager
 async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Open the checkpoints of an existing folder; fails as soon as its file is not there."""
-    file = folder / "runs.sqlite"
+    file = folder / FILES["runs"]
     async with AsyncSqliteSaver.from_conn_string(str(file)) as opened:
         saver = _Saver(opened, file)
         await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")

@@ -6,20 +6,19 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from hashlib import sha256
 from pathlib import Path
 from sqlite3 import DatabaseError
+from typing import Literal
 
 from filelock import AsyncFileLock
 from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
-from ras_flow.support.files import file_lock
 from ras_flow.support.paths import expanded, home_folder
 
-STORE = "store.sqlite"
-"""The file of the triples in a folder of runs."""
+FILES = {"runs": "runs.sqlite", "triples": "store.sqlite"}
+"""What is kept in a folder, and in which file."""
 
 POSTGRES = ("postgresql://", "postgres://")
 
@@ -54,19 +53,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
             "Triples cannot be reached there: give a folder or a postgresql:// address. A "
             "LangGraph server keeps its triples in its own database."
         )
-    folder = expanded(address) if address else home_folder()
-    # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
-    if address and not new and not os.path.isfile(folder / STORE):
-        raise RunError(
-            f"The folder {folder} holds no triples: give one that has a file {STORE}, as "
-            "`ras-flow ask` and `ras-flow triples precompute` make it."
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(
-            f"The folder for triples cannot be made ({error}). Give one where you may write."
-        ) from error
+    folder = folder_of(address, "triples", new=new)
     try:
         async with open_sqlite_store(folder) as store:
             yield store
@@ -76,31 +63,31 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
         ) from error
 
 
-@asynccontextmanager
-async def filling(address: str | None, work: str) -> AsyncIterator[None]:
-    """Fill an open store alone: no other process gets the same work, which both would pay for."""
-    name = f"filling-{sha256(work.encode()).hexdigest()[:16]}"
-    busy = RunError(
-        "Another process makes the same triples, by the same extractor, in the same place. Wait "
-        "for it: what it makes is kept for all."
-    )
-    if address and address.startswith(POSTGRES):
-        from ras_flow.runs.databases.locks import only_one  # noqa: PLC0415
-
-        async with only_one(address, name) as ours:
-            if not ours:
-                raise busy
-            yield
-        return
-    folder = expanded(address) if address else home_folder()
-    with file_lock(folder / f"{name}.lock", busy):
-        yield
+def folder_of(
+    address: str | Path | None, what: Literal["runs", "triples"], *, new: bool = True
+) -> Path:
+    """Return a folder of runs and triples; a mistyped one is made only for new ones."""
+    folder = expanded(str(address)) if address else home_folder()
+    # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
+    if address and not new and not os.path.isfile(folder / FILES[what]):
+        raise RunError(
+            f"The folder {folder} holds no {what}: give one that has a file {FILES[what]}, as "
+            "`ras-flow ask` makes it in the folder that RAS_FLOW_HOME names."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"The folder for {what} cannot be made ({error}). Give one where you may write, or set "
+            "RAS_FLOW_HOME."
+        ) from error
+    return folder
 
 
 @asynccontextmanager
 async def open_sqlite_store(folder: Path) -> AsyncIterator[AsyncSqliteStore]:
     """Open the store of an existing folder, for any number of processes at once."""
-    file = folder / STORE
+    file = folder / FILES["triples"]
     async with AsyncSqliteStore.from_conn_string(str(file)) as store:
         await store.conn.execute(f"PRAGMA busy_timeout={PATIENCE}")
         await store.conn.execute("PRAGMA synchronous=NORMAL")

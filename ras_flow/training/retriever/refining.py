@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ras_flow.kg.subgraph import Subgraph
-from ras_flow.llms.local.compute import run_in_lane
 from ras_flow.llms.local.generation import as_plain_text, chat_text
+from ras_flow.llms.local.joining import run_in_lane
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.weights import SMOLLM2, fingerprint

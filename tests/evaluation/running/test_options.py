@@ -56,16 +56,11 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def test_one_benchmark_is_compared_if_it_is_named(out: Path) -> None:
+def test_each_benchmark_is_compared(out: Path) -> None:
     sides = [f"{out}:ras", f"{out}:ras_no_retrieval"]
     both = run_cli("compare", *sides).stdout
     assert "bridges: A is ras, " in both and "towns: A is ras, " in both
-    one = run_cli("compare", *sides, "--benchmark", "towns")
-    assert one.exit_code == 0 and "bridges" not in one.stdout
-    assert one.stdout.startswith("towns: A is ras, B is ras_no_retrieval; 1 questions.")
-    assert "only A is right: In which country is Narvik?  [country]" in one.stdout
-    with pytest.raises(InputError, match=r"no benchmark 'twons'.*bridges, towns"):
-        run_cli("compare", *sides, "--benchmark", "twons")
+    assert "only A is right: In which country is Narvik?  [country]" in both
 
 
 def test_a_comparison_is_printed_as_json(out: Path) -> None:
