@@ -91,19 +91,6 @@ def test_documents_are_added_changed_and_removed(index: Path, docs: Path) -> Non
     assert "BM25 only" in shown
 
 
-def test_lines_of_a_file_follow_it_and_are_removed_at_once(index: Path, docs: Path) -> None:
-    lines, other = docs.parent / "more.jsonl", docs.parent / "other.jsonl"
-    lines.write_text('{"text": "One."}\n{"text": "Two."}\n{"text": "Three."}\n')
-    other.write_text('{"text": "Four."}\n')
-    assert ras_flow("index", "add", str(index), str(lines), str(other)).code == 0
-    lines.write_text('{"text": "Two."}\n{"text": "Five."}\n')
-    added = ras_flow("index", "add", str(index), str(lines))
-    assert added.out == f"{index}: 7 documents, 7 passages\n", added.err
-    assert {f"{lines}#1", f"{other}#1"} <= info(index)["documents"].keys()
-    removed = ras_flow("index", "remove", str(index), str(lines))
-    assert removed.out == f"{index}: 5 documents, 5 passages\n", removed.err
-
-
 def test_documents_whose_files_are_gone_are_told_and_removed_on_request(
     index: Path, docs: Path
 ) -> None:

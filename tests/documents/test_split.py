@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from hashlib import sha256
 from itertools import pairwise
 from math import ceil
@@ -91,6 +92,15 @@ def test_japanese_passages_are_about_as_long_as_english_ones() -> None:
     passages = split_text("これは二十文字くらいの短い文であります。" * 100, 100)
     assert all(len(squeezed(passage)) <= 250 for passage in passages)
     assert len(passages) <= ceil(2000 / 180)
+
+
+@pytest.mark.parametrize("text", ["!", "(x).", "word ("])
+def test_a_long_text_with_odd_ends_of_sentences_takes_no_time(text: str) -> None:
+    start = time.process_time()
+    whole = f"Before it. {text * 200_000} After it. The end."
+    passages = split_text(whole)
+    assert time.process_time() - start < 10, "quadratic time would take minutes"
+    assert squeezed("".join(passages)) == squeezed(whole)
 
 
 @pytest.mark.parametrize(

@@ -155,28 +155,6 @@ async def test_an_error_of_the_model_reaches_every_caller(
             await call
 
 
-def test_event_loops_in_other_threads_are_joined_too(
-    model: LocalLanguageModel, made: list[int]
-) -> None:
-    found: dict[str, list[Generation]] = {}
-
-    def run(text: str) -> None:
-        found[text] = asyncio.run(ask(model, text))
-
-    async def together() -> None:
-        async with Busy():
-            for thread in threads:
-                thread.start()
-            await asyncio.sleep(0.3)
-
-    threads = [threading.Thread(target=run, args=(text,)) for text in TEXTS[:3]]
-    asyncio.run(together())
-    for thread in threads:
-        thread.join()
-    assert made == [3]
-    assert found == {text: asyncio.run(ask(model, text)) for text in TEXTS[:3]}
-
-
 @pytest.fixture(autouse=True)
 def forget() -> Iterator[None]:
     yield

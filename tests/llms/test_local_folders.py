@@ -52,23 +52,6 @@ async def test_a_template_without_system_messages_gets_them_from_the_user(tmp_pa
         await model.generate([alone], max_new_tokens=9)
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{% if enable_thinking | default(true) %}Think first.{% endif %}",
-        "{% if not messages | selectattr('role', 'equalto', 'user') | list %}"
-        "{{ raise_exception('no user') }}{% endif %}",
-    ],
-    ids=["may think first", "wants a user"],
-)
-async def test_templates_that_ask_for_more_read_the_same(
-    tmp_path: Path, model: LocalLanguageModel, template: str
-) -> None:
-    asked = [chat("a", examples=0), chat("b", examples=1)]
-    expected = await model.generate(asked, max_new_tokens=9)
-    assert await with_template(tmp_path, template).generate(asked, max_new_tokens=9) == expected
-
-
 async def test_a_template_that_tells_the_date_writes_the_same_every_day(tmp_path: Path) -> None:
     clock = "{% if strftime_now is defined %}It is {{ strftime_now('%f') }}.{% endif %}"
     name = with_template(tmp_path, clock).name

@@ -110,13 +110,6 @@ async def test_concurrent_calls_and_stop_strings(folder: Path) -> None:
     assert await model.generate([], max_new_tokens=5) == []
 
 
-async def test_special_tokens_in_a_text_are_text(folder: Path) -> None:
-    model = LocalSeq2SeqModel(str(folder))
-    [made] = await model.generate([chat("a</s>b")], max_new_tokens=5)
-    assert made.input_tokens > len("a</s>b")
-    assert model.count_tokens("a</s>b") == made.input_tokens - 1, "as it is read, less its end"
-
-
 def test_the_configuration_tells_the_kind_of_model(folder: Path, tmp_path: Path) -> None:
     assert isinstance(load_language_model(f"local:{folder}"), LocalSeq2SeqModel)
     causal = save_tiny_model(tmp_path / "causal")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.llms.local.text import LONGEST_BLOCK, LOOP, TWICE, Choice, Text, repeats, second_copy
+from ras_flow.llms.local.text import LONGEST_BLOCK, LOOP, Choice, Text, repeats, second_copy
 
 OTHER = 100
 """Added to a token for the second likeliest in its place."""
@@ -60,24 +60,6 @@ def test_a_loop_goes_on_otherwise_where_the_second_likeliest_was_nearest() -> No
     text = written(block * 2, leads)
     assert text.turn(everywhere)
     assert text.tokens == [*block, *block[:9], 9 + OTHER]
-
-
-def test_a_loop_goes_on_otherwise_only_where_both_words_begin() -> None:
-    block = list(range(16))
-    text = written(block * 2, [5.0] * 25 + [1.0])
-    for never in (lambda _, token: token < OTHER, lambda _, token: token >= OTHER):
-        assert not text.turn(never)
-        assert text.tokens == block * 2
-    assert text.turn(lambda before, token: before[-1] == 3 and token in (4, 4 + OTHER))
-    assert text.tokens == [*block, *block[:4], 4 + OTHER]
-
-
-def test_a_short_block_is_a_loop_once_it_has_come_often_enough() -> None:
-    text = written([7, 8] * (TWICE // 2 - 1))
-    assert not text.turn(everywhere)
-    text = written([7, 8] * (TWICE // 2), [5.0] * 3 + [1.0])
-    assert text.turn(everywhere)
-    assert text.tokens == [7, 8, 7, 8 + OTHER]
 
 
 def test_a_text_turns_back_only_as_often_as_it_may() -> None:

@@ -89,16 +89,6 @@ async def test_who_may_not_create_tables_uses_those_that_their_owner_made(databa
         await refused("denied for schema .*changed after an upgrade.* open it once")
 
 
-async def test_there_can_be_more_runs_at_once_than_connections(database: str) -> None:
-    async with open_postgres(database, connections=2) as opened:
-        builder = build_graph(**world(planner=Planner()))
-        graph = builder.compile(checkpointer=opened.saver, store=opened.store)
-        configs: Any = [{"configurable": {"thread_id": f"{number}"}} for number in range(8)]
-        given: Any = {"question": QUESTION}
-        runs = [graph.ainvoke(given, config, context=SHORT) for config in configs]
-        assert [result["answer"] for result in await asyncio.gather(*runs)] == ["Narvik"] * 8
-
-
 async def test_connections_that_were_cut_are_made_anew(database: str, postgres: str) -> None:
     async with open_runs_at(database, builder=build_graph(**world(planner=Planner()))) as runs:
         for run in ("1", "2"):

@@ -117,21 +117,6 @@ async def test_a_folder_that_cannot_be_written_is_named(home: Path) -> None:
             pass
 
 
-async def test_a_full_disk_is_named_and_loses_nothing(home: Path) -> None:
-    async with open_runs(home, builder=build_graph(**world([]))) as runs:
-        old = await runs.document("a")
-        last = branch(old, 1)["steps"][-1]
-    with pytest.raises(RunError, match=r"disk is full\).*make room"):
-        async with open_runs(home, builder=build_graph(**world([]))) as runs:
-            saver: Any = runs._threads.graph.checkpointer  # type: ignore[attr-defined]
-            # SQLite then says what it says on a full disk.
-            pages = await (await saver.conn.execute("PRAGMA page_count")).fetchone()
-            await saver.conn.execute(f"PRAGMA max_page_count={pages[0]}")
-            await events(runs.fork("a", last, drop()))
-    async with open_runs(home, builder=build_graph(**world([]))) as runs:
-        assert (await runs.document("a"))["branches"][0] == old["branches"][0]
-
-
 async def test_a_database_of_somebody_else_drives_no_terminal(home: Path) -> None:
     rewrite(home, lambda kept: kept["channel_values"].update(stop_reason="\x1b]0;title\x07"))
     done = ras_flow("runs", "list", "--database", str(home))

@@ -133,17 +133,6 @@ async def test_why_an_edit_is_refused_is_told_to_the_client(
     assert said in refused.value.response.text
 
 
-async def test_a_second_question_starts_with_an_empty_graph(
-    client: LangGraphClient, settings: dict[str, Any]
-) -> None:
-    thread = await answered(client, settings)
-    question = "Who designed Harbour Bridge?"
-    result = await client.runs.wait(thread, GRAPH, input={"question": question}, context=settings)
-    assert [hop["subquery"] for hop in result["hops"]] == [question]
-    assert [triple["object"] for triple in result["triples"].values()] == ["Leo Fahr"]
-    assert set(result["usage"]) >= {"plan:0", "answer"} and "plan:2" not in result["usage"]
-
-
 async def test_stateless_runs_at_the_same_time(
     client: LangGraphClient, settings: dict[str, Any]
 ) -> None:

@@ -113,21 +113,6 @@ async def test_pages_of_other_sites_are_refused_even_with_a_key(
     assert await ada.get("api/runs?limit=1000") == before
 
 
-async def test_a_review_is_answered_and_a_page_that_is_closed_does_not_end_a_run(
-    users: dict[str, Page], settings: dict[str, Any]
-) -> None:
-    ada = users["ada"]
-    run = await asked(ada, settings, pause_before_answer=True)
-    assert (await ada.get(f"api/runs/{run}"))["branches"][0]["status"] == "paused"
-    told = ada.stream("api/runs", {"question": QUESTION, "settings": settings})
-    other = (await anext(told))["run"]
-    await told.aclose()
-    assert (await ada.events(f"api/live/{other}"))[-1] == {"type": "done"}
-    assert (await ada.get(f"api/runs/{other}"))["branches"][0]["answer"] == "Narvik"
-    told_all = await ada.events(f"api/resume/{run}", {"edits": [DROP]})
-    assert told_all[-2]["answer"] == "elsewhere", told_all
-
-
 async def test_the_servers_own_routes_are_as_they_were(
     guarded: DevServer, settings: dict[str, Any]
 ) -> None:
