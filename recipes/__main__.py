@@ -164,18 +164,13 @@ def clean_triples(
 
 @app.command()
 def complete_triples(
-    passages: Annotated[
-        Path,
-        path_argument("PASSAGES", "A corpus: JSON lines with title, text."),
-    ],
+    passages: Annotated[Path, path_argument("PASSAGES", "A corpus: JSON lines with title, text.")],
     questions: Annotated[
-        Path,
-        path_argument("QUESTIONS", "Questions on it, with support and triples."),
+        Path, path_argument("QUESTIONS", "Questions on it, with support and triples.")
     ],
     out: Annotated[Path, path_option("File to write, for clean-triples.", "--out")],
     held_out: Annotated[
-        list[Path] | None,
-        path_option("Use no passage with a title of this file; may be repeated."),
+        list[Path] | None, path_option("Use no passage with a title of this file; may be repeated.")
     ] = None,
     held_out_if: Annotated[
         str | None,

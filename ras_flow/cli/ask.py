@@ -56,8 +56,7 @@ def ask(
         str | None, typer.Argument(help="The question; with --index demo it may be left out.")
     ] = None,
     docs: Annotated[
-        Path | None,
-        path_option("A folder or file of documents to answer from.", panel=DOCUMENTS),
+        Path | None, path_option("A folder or file of documents to answer from.", panel=DOCUMENTS)
     ] = None,
     index: Annotated[
         Path | None,

@@ -98,7 +98,6 @@ def run(program: typer.Typer = app) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-
     if message:
         typer.echo(f"ras-flow: {plain(message)}", err=True)
     sys.exit(code)

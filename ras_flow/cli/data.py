@@ -32,10 +32,7 @@ app = typer.Typer(help="Make training data, and check it.", no_args_is_help=True
 
 @app.command()
 def build(
-    hotpotqa: Annotated[
-        Path,
-        path_argument("HOTPOTQA", "Questions in HotpotQA's own format."),
-    ],
+    hotpotqa: Annotated[Path, path_argument("HOTPOTQA", "Questions in HotpotQA's own format.")],
     out: Out,
     model: Annotated[
         str, typer.Option(help="Model of every step without its own option.")

@@ -85,5 +85,4 @@ def _tell_ignored(paths: list[Path], docs: list[Path]) -> None:
 
 
 def _left_out(what: str) -> None:
-
     typer.echo(f"left out: {plain(what)}", err=True)

@@ -50,14 +50,8 @@ Folder = Annotated[Path, path_argument("FOLDER", "Folder of an evaluation.")]
 
 @app.command()
 def run(
-    config: Annotated[
-        Path,
-        path_argument("CONFIG", "TOML file that says what to compare."),
-    ],
-    out: Annotated[
-        Path,
-        path_option("Folder to write; the same one goes on.", metavar="FOLDER"),
-    ],
+    config: Annotated[Path, path_argument("CONFIG", "TOML file that says what to compare.")],
+    out: Annotated[Path, path_option("Folder to write; the same one goes on.", metavar="FOLDER")],
     retry: Annotated[bool, typer.Option("--retry", help="Ask failed questions again.")] = False,
     engine: EngineOption = "local",
     as_json: AsJson = False,

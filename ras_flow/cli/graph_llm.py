@@ -30,8 +30,7 @@ Steps = Annotated[int | None, typer.Option(min=1, help="Stop after this many ste
 def graph_llm(
     config: Config,
     output: Annotated[
-        Path | None,
-        path_argument("[OUTPUT]", "Folder to write; by default named like CONFIG."),
+        Path | None, path_argument("[OUTPUT]", "Folder to write; by default named like CONFIG.")
     ] = None,
     data: Annotated[Path, path_option("Folder with the data sets.")] = Path(),
     seconds: Seconds = None,
@@ -119,7 +118,6 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _show(measures: Measures, as_json: bool) -> None:
-
     record = measures.as_record()
     if as_json:
         print_json(record)

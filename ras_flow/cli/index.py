@@ -53,8 +53,7 @@ def build(
         bool, typer.Option("--bm25-only", help="Without vectors, and so without a model.")
     ] = False,
     vectors: Annotated[
-        str,
-        typer.Option(help="Vector search: flat, hnsw or ivfpq; auto chooses by size."),
+        str, typer.Option(help="Vector search: flat, hnsw or ivfpq; auto chooses by size.")
     ] = "auto",
     shards: Annotated[int, typer.Option(help="Vector files, built and searched in parallel.")] = 1,
     skip: Skip = False,
@@ -176,10 +175,7 @@ def renew(index: Index) -> None:
 @app.command()
 def push(
     index: Index,
-    engine: Annotated[
-        Path,
-        path_argument("ENGINE.toml", "File that names the vector database."),
-    ],
+    engine: Annotated[Path, path_argument("ENGINE.toml", "File that names the vector database.")],
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an existing collection.")
     ] = False,

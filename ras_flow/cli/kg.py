@@ -48,12 +48,10 @@ Most = Annotated[int, typer.Option(min=1, help="How many to show.")]
 def build(
     kg: Annotated[Path, path_argument("KG", "Folder to build in.")],
     files: Annotated[
-        list[Path],
-        path_argument("FILES", ".tsv .jsonl .nt .nq .ttl, each also with .gz"),
+        list[Path], path_argument("FILES", ".tsv .jsonl .nt .nq .ttl, each also with .gz")
     ],
     labels: Annotated[
-        list[Path] | None,
-        path_option("Names: lines of id, name and aliases, with tabs between."),
+        list[Path] | None, path_option("Names: lines of id, name and aliases, with tabs between.")
     ] = None,
     kb: Annotated[
         str | None, typer.Option(help="Of JSON lines with a `kb`, take those of this one.")
@@ -196,7 +194,6 @@ def _source(kg: Path, encoder: str | None = None) -> GraphSource:
 
 
 def _show(rows: list[list[str]], between: str, most: int, as_json: bool) -> None:
-
     if as_json:
         print_json(rows[:most])
         return

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def search(
     index: Annotated[
-        Path,
-        path_argument("INDEX", "Folder of an index, a vector database's TOML file, or: demo."),
+        Path, path_argument("INDEX", "Folder of an index, a vector database's TOML file, or: demo.")
     ],
     query: Annotated[str, typer.Argument(help="What to look for.")],
     top_k: Annotated[int, typer.Option(min=1, help="How many passages.")] = 5,

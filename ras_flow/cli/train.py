@@ -120,8 +120,7 @@ def measure_triples(
         int | None, typer.Option(min=1, help="At most this many for the base, which is slow.")
     ] = None,
     keep: Annotated[
-        Path | None,
-        path_option("Keep the outputs here, to go on after a stop.", metavar="FOLDER"),
+        Path | None, path_option("Keep the outputs here, to go on after a stop.", metavar="FOLDER")
     ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Texts decoded at once.")] = 16,
 ) -> None:

@@ -174,8 +174,7 @@ def stats(database: Database = None, as_json: AsJson = False) -> None:
 def export(
     extractor: Of = "",
     output: Annotated[
-        Path | None,
-        path_option("Write to this file instead of the screen.", "--output", "-o"),
+        Path | None, path_option("Write to this file instead of the screen.", "--output", "-o")
     ] = None,
     database: Database = None,
 ) -> None:

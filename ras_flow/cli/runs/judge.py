@@ -61,7 +61,6 @@ def why(
 
 
 async def _ask(document: RunDocument, branch: Branch, limit: int, quiet: bool) -> list[Without]:
-
     from ras_flow.cli.render import fact_text, line, snippet
     from ras_flow.runs.without import answers_without
 
