@@ -71,13 +71,6 @@ def test_an_evaluation_is_run_reported_compared_and_its_runs_are_shown(
     assert (out / "report.md").exists()
 
 
-def test_a_terminal_shows_how_many_questions_are_answered(settings: Path) -> None:
-    settings.write_text(settings.read_text() + "[limits]\nat_once = 1\n")
-    done = ras_flow("eval", str(settings), "--out", str(settings.parent / "out"), terminal=True)
-    assert done.code == 0, done.out
-    assert "of 2" in done.out and "2/2" in done.out and "50.0" in done.out
-
-
 def test_a_ceiling_ends_with_a_code_of_its_own(settings: Path) -> None:
     settings.write_text(settings.read_text() + "[limits]\ntokens = 1\nat_once = 1\n")
     out = settings.parent / "out"
