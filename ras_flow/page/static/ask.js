@@ -61,7 +61,7 @@ function AskForm({ ask, busy, fail }) {
             autocomplete="off" /></label><datalist id="models">${models.map((name) => html`<option value=${name} />`)}</datalist>`
         : select("Model", "model", models, own.model || OWN)}
       ${systems.length > 1 && select("System", "system", systems.map(({ name }) => name), "", system?.about)}
-      ${select("Task", "task", tasks.filter((name) => name !== own.task), own.task || OWN)}
+      ${select("Task", "task", tasks.filter((name) => name !== own.task), own.task || "default")}
     </div>
     ${choices && !sources.length && html`<p class="quiet">There is nothing to ask. Make it with:
       ${of === "graphs" ? "ras-flow kg build KG FILES" : "ras-flow index build INDEX DOCS"}</p>`}

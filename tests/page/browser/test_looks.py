@@ -97,11 +97,16 @@ async def test_an_answer_without_support_never_looks_like_one_with_it(
     await expect(link).to_have_attribute("href", "https://docs.example/bridges.pdf#page=3")
 
 
-async def test_on_a_phone_the_answer_comes_first_and_nothing_is_void(open_page: OpenPage) -> None:
+async def test_on_a_phone_the_answer_comes_first_and_nothing_is_void(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    server.choices["indexes"][0]["name"] = "a long name of a folder " * 4
     phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
     page = await open_page("", **phone)
     field = await page.get_by_label("Filter runs").bounding_box()
     assert field and field["width"] > 180
+    field = await page.get_by_label("Documents").bounding_box()
+    assert field and field["x"] + field["width"] < 390
     await page.get_by_role("list", name="Runs").get_by_role("link").first.click()
     await drawn(page)
     width, height = await page.evaluate(
