@@ -42,6 +42,7 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "Q?", "--set", "max_seconds"], ["--set NAME=VALUE"]),
         (["ask", "Q?", "--set", "colour=red"], ["'colour'", "Known", "max_seconds"]),
         (["ask", "Q?", "--set", "unresolved=drop"], ["'unresolved'", "--system t2rag"]),
+        (["ask", "Q?", "--system", "x"], ["'x'", "t2rag"]),
         (["ask", "Q?", "--system", "t2rag", "--kg", "demo"], ["'kg'", "ras and reg"]),
         (["ask", "Q?", "--kg", "demo", "--system", "reg", "--docs", "docs"], ["--docs"]),
         (["ask", "Q?", "--system", "reg"], ["--kg GRAPH"]),

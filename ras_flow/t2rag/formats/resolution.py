@@ -33,11 +33,11 @@ CLAIM = " (true?)"
 MOST_LINES = 64
 
 _LINE = re.compile(
-    r"[\s>*_`#-]*(?:[\[(]?c\s?(\d{1,3})[\])]?[.:)]?[\s*_`]*)?([?？]\w+)?[\s*_`]*"
-    r"(?:=+>?|:|->|→|(?=\b(?:yes|no)\b))[\s*_`]*(.+)",
+    r"[\s>*_`#-]*+(?:[\[(]?c\s?(\d{1,3})[\])]?[.:)]?[\s*_`]*+)?([?？]\w+)?[\s*_`]*+"
+    r"(?:=+>?|:|->|→|(?=\b(?:yes|no)\b))[\s*_`]*+(.+)",
     re.IGNORECASE,
 )
-_ANSWER = re.compile(r"[\s>*_`#-]*(?:final\s+)?answer[\s*_`]*[=:][\s*_`]*(.+)", re.IGNORECASE)
+_ANSWER = re.compile(r"[\s>*_`#-]*+(?:final\s+)?answer[\s*_`]*+[=:][\s*_`]*+(.+)", re.IGNORECASE)
 _VERDICT = re.compile(
     r"[\W_]*(?:(yes|true|supported|confirmed|correct)|(no|false|contradicted|refuted|incorrect))"
     r"[\W_]*",
