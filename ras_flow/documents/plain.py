@@ -51,6 +51,8 @@ def _json_document(line: str, source: str) -> SourceDocument:
 
 def decode(content: bytes, source: str) -> str:
     """Decode UTF-8, with or without a byte order mark."""
+    if content.startswith((b"%PDF-", b"PK\3\4")):
+        raise DocumentError(f"{source} is a PDF or Office file: give it its own ending, as .pdf.")
     # Without a byte order mark UTF-16 can be valid UTF-8, with every second character a NUL.
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or content.count(0) > len(content) / 4:
         raise DocumentError(f"{source} looks like UTF-16: convert it to UTF-8.")

@@ -29,6 +29,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
     writer.write(encrypted)
     cases = {
         broken("latin.md", b"caf\xe9"): "not UTF-8 at byte 3",
+        broken("paper.txt", b"%PDF-1.7\nin ASCII"): "PDF",
         broken("windows.txt", "Ada".encode("utf-16")): "UTF-16",
         broken("unmarked.txt", "Ada".encode("utf-16-be")): "UTF-16",
         broken("none.html", b"caf\xe9"): "not utf-8",
