@@ -69,7 +69,7 @@ def _beaten(
     said = content_words(answer).keys()
     first = {"yes": [0], "no": [1]}.get(
         normalize_name(answer).split(" ")[0],
-        [at for at, side in enumerate(sides) if said >= {*side.split()}],
+        [at for at, side in enumerate(sides) if said >= content_words(side).keys()],
     )
     if len(first) != 1:
         return False
