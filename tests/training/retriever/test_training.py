@@ -71,27 +71,19 @@ def test_the_factorised_layer_is_the_plain_one(
         text = torch.from_numpy(vectors[row]) if row >= 0 else model.nameless[0]
         return torch.cat([text, places])
 
-    def near(item: Item, relation: int) -> torch.Tensor:
-        cosine = vectors[item.question] @ vectors[item.graph.relations[relation]]
-        return torch.tensor([SCALE * cosine])
+    def two(item: Item, relation: int) -> torch.Tensor:
+        asked, said = torch.from_numpy(vectors[[item.question, item.graph.relations[relation]]])
+        return torch.cat([asked, said, SCALE * (asked @ said).unsqueeze(0)])
 
     rows = [
-        torch.cat(
-            [
-                torch.from_numpy(vectors[item.question]),
-                entity(item, head),
-                torch.from_numpy(vectors[item.graph.relations[relation]]),
-                near(item, relation),
-                entity(item, tail),
-            ]
-        )
+        torch.cat([two(item, relation), entity(item, head), entity(item, tail)])
         for item in items
         for head, relation, tail in item.graph.triples.tolist()
     ]
-    parts = [[model.head_place], [model.tail_place]]
+    ends = [model.head_place, model.tail_place]
     if named:
-        parts = [[model.head_text, model.head_place], [model.tail_text, model.tail_place]]
-    layers = [model.question, *parts[0], model.relation, model.near, *parts[1]]
+        ends = [model.head_text, ends[0], model.tail_text, ends[1]]
+    layers = [model.question, model.relation, model.near, *ends]
     first = torch.cat([layer.weight for layer in layers], dim=1)
     hidden = torch.relu(torch.stack(rows) @ first.T + model.question.bias)
     assert torch.allclose(model.out(hidden).squeeze(-1), scores, atol=1e-5)
