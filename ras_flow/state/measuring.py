@@ -72,12 +72,18 @@ def measure_own(
     if not told or not any(word in unit.said for unit in units for word in asked):
         return Measured(0.0)
     chosen: list[Unit] = []
-    for words in (told, asked):
-        left = {word for word in words if any(_says(unit, word) for unit in units)}
+    facts = [unit for unit in units if unit.triple]
+    named = [word for word in asked if asked[word]]
+
+    def worth(unit: Unit) -> tuple[int, bool, int]:
+        new, every = (sum(_says(unit, word) for word in of) for of in (left, told | asked))
+        return new, unit in facts, every
+
+    # A sentence is cited for a name or number that was asked for, a fact for any word.
+    for words, among in ((told, units), (asked, facts), (named, units)):
+        left = {word for word in words if any(_says(unit, word) for unit in among)}
         while left := {word for word in left if not any(_says(unit, word) for unit in chosen)}:
-            chosen.append(
-                max(units, key=lambda unit: (sum(_says(unit, word) for word in left), unit.triple))
-            )
+            chosen.append(max(among, key=worth))
     stated = sum(any(_says(unit, word) for unit in chosen) for word in told)
     return Measured(stated / len(told), chosen[::-1])
 
