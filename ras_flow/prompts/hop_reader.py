@@ -31,8 +31,8 @@ Then write one step, and nothing after it:
 [SUBQ] a short search question for a missing fact, with names in full. Up to three such lines, \
 where none needs the result of another.
 [ANSWER] the answer, then the numbers of the passages that it rests on, in brackets.
-[NOT FOUND] {otherwise}, as soon as one search for the missing fact itself did not find it: the same \
-search in other words finds the same."""
+[NOT FOUND] {otherwise}, as soon as one search for the missing fact itself did not find \
+it: the same search in other words finds the same."""
 
 _KNOWN = """
 [NO_RETRIEVAL] the answer, if any well-read person knows it and no passage speaks of it."""
