@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -117,12 +116,6 @@ def translate_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        # The low byte is the kind of error; SQLite itself has waited for five seconds.
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-            raise RunError(
-                f"The run database in {folder} is locked: another program is writing to it. "
-                "Nothing is lost. Try again when it is done; a run that stopped can be resumed."
-            ) from error
         raise RunError(
             f"The run database in {folder} cannot be used ({error}). {advice(error)}"
         ) from error
