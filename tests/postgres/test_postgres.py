@@ -18,6 +18,7 @@ from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.databases.postgres import open_postgres
 from ras_flow.runs.databases.stores import open_store
 from tests.graph.world import QUESTION, SECOND, world
+from tests.t2rag import world as t2rag
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
 SHORT = Context(top_k=1)
@@ -53,6 +54,18 @@ async def test_a_graph_compiled_with_it_keeps_its_threads_and_its_triples(databa
         assert "to_triples:0" not in again["usage"] or not again["usage"]["to_triples:0"]["calls"]
     async with open_store(database) as store:
         assert await store.alist_namespaces()
+
+
+async def test_t2rag_waits_for_a_person_and_goes_on_there(database: str) -> None:
+    pausing = {**t2rag.ROUNDS, "pause_before_answer": True}
+    async with open_postgres(database) as opened:
+        graph = t2rag.build(t2rag.world(), checkpointer=opened.saver)
+        asked = {"question": t2rag.QUESTION, "settings": pausing}
+        assert (await graph.ainvoke(asked, CONFIG))["__interrupt__"]
+    async with open_postgres(database) as opened:
+        graph = t2rag.build(t2rag.world(), checkpointer=opened.saver)
+        result = await graph.ainvoke(Command(resume={"edits": []}), CONFIG)
+        assert (result["answer"], len(result["fills"])) == ("Northern Light", 4)
 
 
 async def test_many_at_once_make_the_tables_of_a_new_database(database: str) -> None:
