@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from ras_flow.formats.normalize import name_key
 from ras_flow.state.kg import spo_of
 from ras_flow.t2rag.clues import Form, bind, chosen_fills, clue_id
+from ras_flow.t2rag.records import Clue, Fill, Fills, Maker, Verdict
 from ras_flow.t2rag.settings import T2Context
-from ras_flow.t2rag.state import Clue, Fill, Fills, Maker, Verdict
 
 Status = Literal[
     "resolved", "supported", "contradicted", "searchable", "unchecked", "fuzzy", "dropped"

@@ -13,7 +13,7 @@ from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.text import has_word
 from ras_flow.formats.triples import MAX_FIELD, Spo
 from ras_flow.state.kg import as_spo
-from ras_flow.t2rag.state import Fills
+from ras_flow.t2rag.records import Fills
 
 Kind = Literal["resolved", "searchable", "fuzzy"]
 

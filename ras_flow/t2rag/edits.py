@@ -16,7 +16,7 @@ from ras_flow.t2rag.board import survey
 from ras_flow.t2rag.clues import bind, clue_id, fill_id, is_value, named, slots_of, tidied
 from ras_flow.t2rag.events import show_clues, show_fills
 from ras_flow.t2rag.formats.decomposition import MOST_CLUES
-from ras_flow.t2rag.state import Clue, Fill, clue_of
+from ras_flow.t2rag.records import Clue, Fill, clue_of
 
 
 @JSON

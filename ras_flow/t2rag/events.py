@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from ras_flow.parts.records import ScoredTriple
 from ras_flow.state.kg import spo_of, triple_id
 from ras_flow.t2rag.board import Board, Status
-from ras_flow.t2rag.state import Fill, Maker, Verdict
+from ras_flow.t2rag.records import Fill, Maker, Verdict
 
 
 class ShownClue(TypedDict):

@@ -16,7 +16,7 @@ from ras_flow.t2rag.board import Board, Standing
 from ras_flow.t2rag.clues import bind, clue_id, fill_id, is_value, match, named, slots_of
 from ras_flow.t2rag.formats.decomposition import MOST_CLUES
 from ras_flow.t2rag.formats.resolution import Judged, Resolution, Value
-from ras_flow.t2rag.state import Clue, Fill, Verdict, clue_of, united
+from ras_flow.t2rag.records import Clue, Fill, Verdict, clue_of, united
 
 MOST_NEW = 4
 """Clues that a reply may add."""

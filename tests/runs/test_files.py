@@ -105,8 +105,12 @@ async def test_a_write_that_is_cancelled_leaves_nothing_locked(tmp_path: Path) -
         await saver.conn.set_trace_callback(cancel)
         with pytest.raises(asyncio.CancelledError):
             await run
-        with sqlite3.connect(tmp_path / "runs.sqlite", timeout=0) as other:
-            other.execute("DELETE FROM writes")
+        await asyncio.to_thread(delete_writes, tmp_path / "runs.sqlite")
+
+
+def delete_writes(file: Path) -> None:
+    with sqlite3.connect(file, timeout=10) as other:
+        other.execute("DELETE FROM writes")
 
 
 async def test_a_folder_that_cannot_be_written_is_named(home: Path) -> None:

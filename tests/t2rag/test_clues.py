@@ -32,7 +32,7 @@ from ras_flow.t2rag.formats.resolution import (
     resolve_view,
 )
 from ras_flow.t2rag.prompts import decompose, resolve
-from ras_flow.t2rag.state import Fill
+from ras_flow.t2rag.records import Fill
 
 NAMES = st.sampled_from(
     ["Aino Laine", "C++", "4 May 1931", "Who?", "Łódź", "O'Brien", "三体", "5%"]

@@ -21,8 +21,9 @@ from ras_flow.t2rag.formats.decomposition import (
     parse_decomposition,
 )
 from ras_flow.t2rag.parts import decompose_question
+from ras_flow.t2rag.records import clue_of
 from ras_flow.t2rag.routing import ATTEMPTS
-from ras_flow.t2rag.state import T2State, clue_of
+from ras_flow.t2rag.state import T2State
 
 LONGEST_REPLY = 4_000
 """Characters of a reply that are kept."""

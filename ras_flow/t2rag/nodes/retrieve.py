@@ -18,8 +18,9 @@ from ras_flow.state.usage import Cost
 from ras_flow.t2rag.board import survey
 from ras_flow.t2rag.events import PropositionsEvent, show_propositions
 from ras_flow.t2rag.parts import reading_of
+from ras_flow.t2rag.records import Round
 from ras_flow.t2rag.settings import T2Context
-from ras_flow.t2rag.state import Round, T2State
+from ras_flow.t2rag.state import T2State
 
 
 async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
