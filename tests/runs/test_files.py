@@ -91,26 +91,26 @@ async def test_a_locked_database_is_named_and_loses_nothing(home: Path) -> None:
 
 
 async def test_a_write_that_is_cancelled_leaves_nothing_locked(tmp_path: Path) -> None:
+    step: Any = {"configurable": {"thread_id": "a", "checkpoint_ns": "", "checkpoint_id": "1"}}
+    loop, writing = asyncio.get_running_loop(), asyncio.Event()
+
+    async def write(saver: Any) -> None:
+        await writing.wait()
+        await saver.aput_writes(step, [("answer", "Narvik")], "task")
+
     async with open_saver(tmp_path) as saver:
-        graph = build_graph(**world()).compile(checkpointer=saver)
-        run = asyncio.ensure_future(
-            graph.ainvoke({"question": QUESTION}, {"configurable": {"thread_id": "a"}})
-        )
-        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(write(saver))
 
         def cancel(statement: str) -> None:
-            if statement.startswith("INSERT OR IGNORE"):  # What a node returned.
-                loop.call_soon_threadsafe(run.cancel)
+            if statement.startswith("INSERT"):
+                loop.call_soon_threadsafe(task.cancel)
 
         await saver.conn.set_trace_callback(cancel)
+        writing.set()
         with pytest.raises(asyncio.CancelledError):
-            await run
-        await asyncio.to_thread(delete_writes, tmp_path / "runs.sqlite")
-
-
-def delete_writes(file: Path) -> None:
-    with sqlite3.connect(file, timeout=10) as other:
-        other.execute("DELETE FROM writes")
+            await task
+        with sqlite3.connect(tmp_path / "runs.sqlite", timeout=0) as other:
+            assert other.execute("DELETE FROM writes").rowcount == 1
 
 
 async def test_a_folder_that_cannot_be_written_is_named(home: Path) -> None:
