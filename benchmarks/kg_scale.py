@@ -99,22 +99,59 @@ def search(folder: Path) -> None:
     print(f"| anonymous memory after all that | {memory('RssAnon') - before:,.0f} MB |")
 
 
+async def retrieve(folder: Path) -> None:
+    """Link, cut out and score the facts around ten entities, and watch the event loop."""
+    from ras_flow.kg.retrievers.opening import open_retriever
+    from ras_flow.kg.source import GraphSource
+    from ras_flow.kg.store import KnowledgeGraph
+    from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
+
+    source = GraphSource(KnowledgeGraph.open(folder))
+    retriever = open_retriever("local:default", LocalSentenceEncoder())
+    near = source.graph.subgraph([_HUB], 1)
+    times, facts, late = [], [], [0.0]
+
+    async def watch() -> None:
+        while True:
+            start = time.perf_counter()
+            await asyncio.sleep(0.005)
+            late.append(time.perf_counter() - start - 0.005)
+
+    for at, (head, _, _) in enumerate(near.triples[:11]):
+        question = f"Where is {near.ids[head]} from?"
+        watching = asyncio.create_task(watch()) if at else None
+        start = time.perf_counter()
+        [linked] = await source.link([question])
+        [around] = await source.subgraphs([question], [linked], 2)
+        await retriever.score([question], [around])
+        times.append(time.perf_counter() - start)
+        facts.append(len(around.triples))
+        if watching:
+            watching.cancel()
+    print(f"| facts around an entity beside the hub: median | {np.median(facts):,.0f} |")
+    print(f"| link, cut out and score them: first | {times[0]:.2f} s |")
+    print(f"| the same, warm: median, worst | {np.median(times[1:]):.2f}, {max(times[1:]):.2f} s |")
+    print(f"| longest that the event loop waited meanwhile | {1000 * max(late):.0f} ms |")
+
+
 def main() -> None:
     """Run the steps, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("triples", type=int, nargs="*")
-    parser.add_argument("--step", choices=("build", "search"))
+    parser.add_argument("--step", choices=("build", "search", "retrieve"))
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     if given.step == "build":
         build(given.folder / "kg", given.folder / "facts.tsv")
     elif given.step == "search":
         search(given.folder / "kg")
+    elif given.step == "retrieve":
+        asyncio.run(retrieve(given.folder / "kg"))
     for triples in given.triples:
         with tempfile.TemporaryDirectory() as folder:
             write_facts(Path(folder, "facts.tsv"), triples)
             print(f"\n| {triples:,} triples | {date.today()} |\n| --- | --- |", flush=True)
-            for step in ("build", "search"):
+            for step in ("build", "search", "retrieve"):
                 command = [sys.executable, "-m", "benchmarks.kg_scale"]
                 subprocess.run([*command, "--step", step, "--folder", folder], check=True)
 
