@@ -31,6 +31,9 @@ _BEYOND = 0.3
 _SHORT = 3
 """Words of an answer all of which must be stated, though none is a name or a number."""
 
+_LONG = 6
+"""Words of an explanation, beside those of the question."""
+
 _SHOWN = 80
 """Characters of an answer that a reason quotes."""
 
@@ -86,6 +89,26 @@ def measure_own(
             chosen.append(max(among, key=worth))
     stated = sum(any(_says(unit, word) for unit in chosen) for word in told)
     return Measured(stated / len(told), chosen[::-1])
+
+
+def measure_long(answer: str, question: Question, evidence: Evidence) -> Measured:
+    """Measure how much of an explanation is stated by the passages that state the most of it.
+
+    It says in words of its own what was asked, so that its own words count; of a short answer they
+    would prove nothing.
+    """
+    places: set[str] = set()
+    for start, end in sentence_spans(answer):
+        words = content_words(answer[start:end]).keys() - question.words.keys()
+        stated: dict[str, set[str]] = {}
+        for unit in evidence.units:
+            for place in unit.places:
+                stated.setdefault(place, set()).update(w for w in words if _says(unit, w))
+        places.add(max(stated, key=lambda place: len(stated[place]), default=""))
+    if len(content_words(answer).keys() - question.words.keys()) < _LONG:
+        return Measured(0.0)
+    units = [unit for unit in evidence.units if not unit.places.isdisjoint(places)]
+    return measure_own(answer, question, units, evidence)
 
 
 def _says(unit: Unit, word: str) -> bool:

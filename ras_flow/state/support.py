@@ -16,7 +16,7 @@ from ras_flow.formats.text import has_word
 from ras_flow.state.asking import Question
 from ras_flow.state.chains import Measured
 from ras_flow.state.evidence import ENDS, Evidence, Reader, Unit
-from ras_flow.state.measuring import measure, measure_own
+from ras_flow.state.measuring import measure, measure_long, measure_own
 from ras_flow.state.schema import Citation, Passage, Triple
 
 SUPPORTED = 0.45
@@ -27,6 +27,9 @@ UNKNOWN = 0.2
 
 VERIFIED = 0.5
 """Share of an answer's words that the facts and passages state which the model itself cites."""
+
+EXPLAINED = 0.7
+"""Share of an explanation's words that the passages state which state the most of it."""
 
 MAX_CITATIONS = 8
 
@@ -65,7 +68,12 @@ def judge(
     if problem := _problem(answer, triples, passages):
         return Verdict([], False, problem, 0.0)
     evidence = Evidence(triples, passages)
-    return _verdict(measure(answer, Question(question), evidence), evidence, SUPPORTED)
+    asked = Question(question)
+    verdict = _verdict(measure(answer, asked, evidence), evidence, SUPPORTED)
+    if verdict.supported:
+        return verdict
+    explained = _verdict(measure_long(answer, asked, evidence), evidence, EXPLAINED)
+    return explained if explained.supported else verdict
 
 
 def admit(answer: str, verdict: Verdict, *, told_to: bool) -> tuple[str, Verdict]:

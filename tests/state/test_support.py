@@ -225,3 +225,25 @@ def test_anything_can_be_judged(
     assert len(ids) == len(set(ids))
     assert verify(answer, question, triples, texts, cited=["p", *triples]).score <= 1
     assert judge(answer, question, triples, texts) == verdict
+
+
+LOCKS = {
+    "Deploy": "The lock of a run is a session-level advisory lock: PgBouncer in transaction mode "
+    "breaks it. Allow two connections per process.",
+    "Pumps": "Pumps are greased every spring by the crew that winters on the island.",
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "supported"),
+    [
+        ("Avoid transaction mode, since it breaks the session-level advisory lock.", True),
+        ("Avoid statement mode, since it drops prepared queries after each commit.", False),
+        ("Pumps are greased every spring by the crew that winters there.", False),
+    ],
+)
+def test_an_explanation_is_supported_by_the_passage_that_states_its_words(
+    answer: str, supported: bool
+) -> None:
+    question = "We put PgBouncer in front of our database. What must we avoid, and why?"
+    assert judge(answer, question, {}, passages(LOCKS)).supported is supported
