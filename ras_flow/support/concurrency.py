@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import suppress
 from itertools import islice
 from typing import Generic, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
@@ -75,14 +76,18 @@ async def _cancel(tasks: Iterable[asyncio.Future[T]]) -> None:
 
 
 async def to_its_end(work: Awaitable[T], patience: float | None = None) -> T:
-    """Await what must not stop half-way: a caller that is cancelled meanwhile ends after it."""
+    """Await what must not stop half-way; its caller ends after it, however often cancelled."""
     begun = asyncio.ensure_future(work)
     # A cancelled caller never asks for the error, and Python would print it with a traceback.
     begun.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.shield(begun)
-    finally:
-        await asyncio.wait([begun], timeout=patience)
+    except asyncio.CancelledError:
+        waiting = asyncio.ensure_future(asyncio.wait([begun], timeout=patience))
+        while not waiting.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(waiting)
+        raise
 
 
 class PerLoop(Generic[T]):

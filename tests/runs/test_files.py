@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,9 @@ async def test_a_write_that_is_cancelled_leaves_nothing_locked(tmp_path: Path) -
 
         def cancel(statement: str) -> None:
             if statement.startswith("INSERT"):
-                loop.call_soon_threadsafe(task.cancel)
+                for _ in range(2):
+                    loop.call_soon_threadsafe(task.cancel)
+                    time.sleep(0.05)  # The writer learns of one before the next comes.
 
         await saver.conn.set_trace_callback(cancel)
         writing.set()
