@@ -17,6 +17,9 @@ Search = Callable[[list[int], int], list[list[Hit]]]
 """Positions of queries and a depth to each one's nearest propositions: best first, equal ones by
 position, as many as the depth asks for, if they exist."""
 
+_Reached = tuple[float, int, list[str]]
+"""Of a proposition: its score, the query that it is nearest to, the passages that it leads to."""
+
 DEPTH = 32
 """Propositions that each query is asked for first."""
 
@@ -49,30 +52,17 @@ def rank(
     lists: list[list[Hit]] = [[] for _ in skips]
     passage_of = cache(passage_of)
     unsure = list(range(len(skips)))
-    while True:
-        for query, hits in zip(unsure, search(unsure, depth) if unsure else [], strict=True):
+    scores: dict[str, float] = {}
+    reached: dict[int, _Reached] = {}
+    while unsure:
+        for query, hits in zip(unsure, search(unsure, depth), strict=True):
             lists[query] = hits
-        scores: dict[str, float] = {}
-        reached: dict[int, tuple[float, int, list[str]]] = {}
-        for negative, query, at in sorted(
-            (-score, query, at) for query, hits in enumerate(lists) for score, at in hits
-        ):
-            if negative >= 0 or len(scores) == k:
-                break
-            for id in triples[at]["passages"]:
-                full = id not in scores and len(scores) == k
-                if full or id in skips[query] or passage_of(id) is None:
-                    continue
-                scores.setdefault(id, -negative)
-                leads_to = reached.setdefault(at, (-negative, query, []))[2]
-                leads_to += [id] * (id not in leads_to)
+        scores, reached = _walk(lists, triples, passage_of, skips, k)
         # The k-th passage's proposition, or any with a similarity: what is below does not count.
         last = min(scores.values()) if len(scores) == k else sys.float_info.min
         unsure = [
             query for query in unsure if len(lists[query]) >= depth and lists[query][-1][0] >= last
         ]
-        if not unsure:
-            break
         depth *= 4
     found = ((passage_of(id), score) for id, score in scores.items())
     return FoundTriples(
@@ -82,6 +72,31 @@ def rank(
             for at, (score, query, ids) in reached.items()
         ],
     )
+
+
+def _walk(
+    lists: Sequence[Sequence[Hit]],
+    triples: Sequence[Triple],
+    passage_of: Callable[[str], Passage | None],
+    skips: Sequence[Collection[str]],
+    k: int,
+) -> tuple[dict[str, float], dict[int, _Reached]]:
+    """Return the passages reached with their scores, and the propositions that led there."""
+    pooled = sorted((-score, query, at) for query, hits in enumerate(lists) for score, at in hits)
+    scores: dict[str, float] = {}
+    reached: dict[int, _Reached] = {}
+    for negative, query, at in pooled:
+        if negative >= 0 or len(scores) == k:
+            break
+        for id in triples[at]["passages"]:
+            full = id not in scores and len(scores) == k
+            if full or id in skips[query] or passage_of(id) is None:
+                continue
+            scores.setdefault(id, -negative)
+            leads_to = reached.setdefault(at, (-negative, query, []))[2]
+            if id not in leads_to:
+                leads_to.append(id)
+    return scores, reached
 
 
 def proposition(triple: Triple) -> str:
