@@ -76,7 +76,10 @@ def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     shortened = (
         (short(subject), predicate, short(object)) for subject, predicate, object in triples
     )
-    return [old if new[0] == new[2] else new for old, new in zip(triples, shortened, strict=True)]
+    return [
+        old if name_key(new[0]) == name_key(new[2]) else new
+        for old, new in zip(triples, shortened, strict=True)
+    ]
 
 
 def leave_out_loops(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:

@@ -149,8 +149,9 @@ def test_full_names(title: str, opening: str, part: str, expected: str) -> None:
     assert only(("Bo", "met", part), about) == ("Bo", "met", expected)
 
 
-def test_a_full_name_that_is_told_stays() -> None:
-    told = ("Aino Laine", "full name", "Aino Maria Laine")
+@pytest.mark.parametrize("subject", ["Aino Laine", "aino laine"])
+def test_a_full_name_that_is_told_stays(subject: str) -> None:
+    told = (subject, "full name", "Aino Maria Laine")
     assert only(told, ("Aino Laine", "Aino Maria Laine is a person of note.")) == told
 
 
