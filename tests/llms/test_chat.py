@@ -10,6 +10,8 @@ from typing import Any, TypedDict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.caches import InMemoryCache
+from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.rate_limiters import InMemoryRateLimiter
 from langgraph.graph import START, StateGraph
@@ -270,10 +272,15 @@ async def test_an_answer_that_thoughts_leave_no_room_is_asked_for_again(
     assert asked == 1 or not made.truncated
 
 
-async def test_text_that_a_server_takes_for_reasoning_is_told() -> None:
-    with OpenAIServer([Answer(match="", output_tokens=30)]) as server:
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_text_that_a_server_takes_for_reasoning_is_told(name: str, streaming: bool) -> None:
+    hidden = Answer(match="", output_tokens=3, reasoning={name: "Paris"})
+    with OpenAIServer([hidden]) as server:
+        model = client("openai", server)
+        model._chat = model._chat.model_copy(update={"streaming": streaming})
         with pytest.raises(ModelResponseError, match="reasoning parser"):
-            await client("openai", server).generate([PROMPT], max_new_tokens=9, stop=STOP)
+            await model.generate([PROMPT], max_new_tokens=9, stop=STOP)
     assert [request["body"].get("stop") for request in server.requests] == [STOP, None]
 
 
@@ -293,6 +300,21 @@ async def test_a_tool_call_in_place_of_text_is_told_and_changes_nothing() -> Non
         (made,) = await model.generate([PROMPT], max_new_tokens=9, stop=STOP)
     assert made.text == "Paris"
     assert [request["body"]["stop"] for request in server.requests] == [STOP] * 2
+
+
+@pytest.mark.parametrize("fields", [{}, {"usage": None}], ids=["counted", "not counted"])
+async def test_what_langchains_cache_answers_costs_no_tokens(fields: dict[str, Any]) -> None:
+    set_llm_cache(InMemoryCache())
+    try:
+        with OpenAIServer([Answer("Paris", fields=fields)]) as server:
+            model = client("openai", server)
+            (first,) = await model.generate([PROMPT], max_new_tokens=9)
+            (again,) = await model.generate([PROMPT], max_new_tokens=9)
+    finally:
+        set_llm_cache(None)
+    assert first.text == again.text == "Paris" and len(server.requests) == 1
+    assert first.input_tokens > 0 < first.output_tokens
+    assert (again.input_tokens, again.output_tokens) == (0, 0)
 
 
 async def test_compatible_servers_are_told_the_limit_by_the_name_that_all_know() -> None:

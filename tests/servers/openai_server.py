@@ -16,6 +16,7 @@ class OpenAIServer(ScriptedServer):
 
     def whole(self, body: dict[str, Any], answer: Answer) -> dict[str, Any]:
         message = {"role": "assistant", "content": answer.text, "refusal": None}
+        message |= answer.reasoning
         end = "length" if answer.at_limit else "stop"
         return {
             "id": "chatcmpl-1",
@@ -32,6 +33,9 @@ class OpenAIServer(ScriptedServer):
             return _event(_chunk(body) | {"choices": choices})
 
         yield chunk({"role": "assistant", "content": ""})
+        for name, text in answer.reasoning.items():
+            for word in text.split():
+                yield chunk({name: word})
         for number, word in enumerate(answer.text.split(" ")):
             yield chunk({"content": f" {word}" if number else word})
         yield chunk({}, "length" if answer.at_limit else "stop")

@@ -23,6 +23,8 @@ class Answer:
     """One scripted answer; with a `status` of 400 or more, an error."""
 
     text: str = ""
+    reasoning: dict[str, str] = field(default_factory=dict)
+    """What a compatible server writes beside the text, by the name that it gives it."""
     match: str | None = None
     delay: float = 0.0
     status: int = 200

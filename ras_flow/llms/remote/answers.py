@@ -63,12 +63,18 @@ def as_generation(
     text = spoken(whole)
     cut = cut_at(text, stop)
     usage: dict[str, Any] = dict(answer.usage_metadata or {})
-    # Clients write 0 for what a server does not count; a budget needs an estimate.
-    asked = sum(count_tokens(message["content"]) for message in prompt)
+    if "total_cost" in usage and not usage["total_cost"]:
+        # LangChain's cache answered, which says so by this alone: nothing was spent.
+        read = written = 0
+    else:
+        # Clients write 0 for what a server does not count; a budget needs an estimate.
+        asked = sum(count_tokens(message["content"]) for message in prompt)
+        read = usage.get("input_tokens") or asked
+        written = usage.get("output_tokens") or count_tokens(whole)
     return Generation(
         text=text[:cut],
-        input_tokens=usage.get("input_tokens") or asked,
-        output_tokens=usage.get("output_tokens") or count_tokens(whole),
+        input_tokens=read,
+        output_tokens=written,
         truncated=cut is None and bool(_ends(answer) & _CUT_OFF),
         cached_tokens=(usage.get("input_token_details") or {}).get("cache_read") or 0,
     )
@@ -100,7 +106,8 @@ def check_said(answer: AIMessage, endpoint: Endpoint) -> None:
 def _reasoned(answer: AIMessage) -> bool:
     """Tell whether an answer without text has thoughts; a stop string alone is few tokens."""
     usage: dict[str, Any] = dict(answer.usage_metadata or {})
-    return bool(usage.get("output_tokens", 0) >= LEAST_THOUGHT)
+    many = usage.get("output_tokens", 0) >= LEAST_THOUGHT
+    return many or bool(answer.additional_kwargs.get("reasoning_content"))
 
 
 def _ends(answer: AIMessage) -> set[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
 
@@ -101,10 +102,15 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
                 f"{provider.key_variable}, or a base_url for a server without keys."
             )
         settings["api_key"] = key or NO_KEY
+    make: Callable[..., BaseChatModel] = partial(init_chat_model, name)
+    if kind == "openai":
+        from ras_flow.llms.remote.openai_chat import ChatOpenAI  # noqa: PLC0415
+
+        make = partial(ChatOpenAI, model=model)
     try:
-        chat: BaseChatModel = init_chat_model(name, **settings)
+        chat = make(**settings)
         if (chat.profile or {}).get("temperature") is not False:
-            chat = init_chat_model(name, temperature=0, **settings)
+            chat = make(temperature=0, **settings)
     except ImportError as error:
         raise MissingExtraError(
             f"The provider {kind!r} needs a package that is not installed: {error}"
