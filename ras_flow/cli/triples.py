@@ -262,21 +262,23 @@ async def _filled(
     from ras_flow.cluster.parts import parts_on
     from ras_flow.demo.index import demo_index
     from ras_flow.indexes import CorpusIndex
-    from ras_flow.runs.databases.stores import open_store
+    from ras_flow.indexes.manifest import PASSAGES
+    from ras_flow.runs.databases.stores import filling, open_store
     from ras_flow.triples.precompute import precompute
 
     path = await demo_index(encoder) if index == DEMO_INDEX else Path(index)
     corpus = await asyncio.to_thread(CorpusIndex.open, path)
     extractor = await parts_on(engine).get_extractor(context)
+    work = f"{extractor.identity}\0{corpus.manifest.files[PASSAGES].sha256}"
     try:
-        async with open_store(database, new=True) as store:
+        async with open_store(database, new=True) as store, filling(database, work):
             with shown_progress() as show:
                 made = await precompute(
                     corpus.passages,
                     extractor,
                     store,
                     workers=context.max_concurrency,
-                    progress=lambda filling: show("passages", filling.done, filling.total),
+                    progress=lambda told: show("passages", told.done, told.total),
                 )
             return made, await then(corpus, extractor.identity, store)
     except RasFlowError as error:

@@ -143,6 +143,22 @@ def test_a_stopped_precompute_goes_on_where_it_was(
     assert len(set(model.answered)) == len(model.answered) == 4, "none was asked for twice"
 
 
+def test_two_at_once_do_not_pay_for_the_same_passages(model: Model, index: Path) -> None:
+    model.hang = lambda role, text: "Narvik is a town" in text
+    first = Command(*command(model, index), "--workers", "1")
+    first.until(model.hanging.is_set)
+    asked = model.count("extractor")
+    second = ras_flow(*command(model, index))
+    assert second.code == 1 and "Another process makes the same triples" in second.err
+    assert model.count("extractor") == asked
+    model.hang = lambda role, text: False
+    other = ras_flow(*command(model, index), "--extractor", "openai:other")
+    assert "4 extracted" in other.out, other.err
+    model.release()
+    first.wait()
+    assert ras_flow(*command(model, index)).code == 0
+
+
 @pytest.mark.parametrize(
     "answer",
     [Answer(status=400, error="not this one"), Answer("I'm sorry, not this one.")],

@@ -11,6 +11,7 @@ import pytest
 from ras_flow import build_graph
 from ras_flow.errors import RunError
 from ras_flow.runs.databases.opening import open_runs_at
+from ras_flow.runs.databases.stores import filling
 from tests.cli.command import Command, Done
 from tests.graph.world import QUESTION, world
 from tests.postgres import worker
@@ -101,3 +102,13 @@ async def test_two_processes_that_ask_on_one_thread_keep_both_answers(
             "Where was Mira Lund born?",
         ]
         assert len(end["plans"]) == 4 and len(end["triples"]) == 4
+
+
+async def test_the_same_triples_are_made_by_one_alone(database: str) -> None:
+    async with filling(database, "some"):
+        async with filling(database, "others"):
+            with pytest.raises(RunError, match="same triples"):
+                async with filling(database, "some"):
+                    pass
+    async with filling(database, "some"):
+        pass

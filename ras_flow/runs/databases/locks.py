@@ -38,8 +38,9 @@ class ThreadLocks:
     model call, and of the two results only the first is kept, beside what either made of its own.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, busy: RunError | None = None) -> None:
         self._address = address
+        self._busy = busy
         self._connection: Any = None
         self._one_at_a_time = asyncio.Lock()
         self._at_work: Counter[str] = Counter()
@@ -64,7 +65,7 @@ class ThreadLocks:
         until = asyncio.get_running_loop().time() + _PATIENCE
         while not await self._try(thread, alone):
             if asyncio.get_running_loop().time() > until:
-                raise RunError(
+                raise self._busy or RunError(
                     f"Run {thread} is at work elsewhere, so that it is not resumed here: wait for "
                     "it, or end the process that works on it."
                 )

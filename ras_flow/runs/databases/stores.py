@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
 from sqlite3 import DatabaseError
 from typing import Literal
@@ -15,6 +16,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from ras_flow.errors import RunError
+from ras_flow.support.files import file_lock
 from ras_flow.support.paths import expanded, home_folder
 
 FILES = {"runs": "runs.sqlite", "triples": "store.sqlite"}
@@ -61,6 +63,28 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
         raise RunError(
             f"The triples in {folder} cannot be used ({error}). {advice(error)}"
         ) from error
+
+
+@asynccontextmanager
+async def filling(address: str | None, work: str) -> AsyncIterator[None]:
+    """Fill a store alone: two processes with the same work would both pay for it."""
+    name = f"filling-{sha256(work.encode()).hexdigest()[:16]}"
+    busy = RunError(
+        "Another process makes the same triples, by the same extractor, in the same place. Wait "
+        "for it: what it makes is kept for all."
+    )
+    if address and address.startswith(POSTGRES):
+        from ras_flow.runs.databases.locks import ThreadLocks  # noqa: PLC0415
+
+        locks = ThreadLocks(address, busy)
+        try:
+            async with locks.at_work(name, alone=True):
+                yield
+        finally:
+            await locks.close()
+        return
+    with file_lock(folder_of(address, "triples") / f"{name}.lock", busy):
+        yield
 
 
 def folder_of(
