@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,8 +17,11 @@ from ras_flow.documents.number_formats import shown_number
 from ras_flow.documents.shared import block_document, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.tables import Cell, table_blocks
+from ras_flow.errors import DocumentError
 from ras_flow.support.extras import require
 
+_MOST_MERGED = 1_000_000
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?\bref\s*=\s*[\"']([^\"']*)")
 _NOT_CALCULATED = re.compile(
     rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?"
     rb"\s*</(?:\w+:)?c>"
@@ -36,7 +39,7 @@ def read_xlsx(path: Path, source: str) -> Iterator[SourceDocument]:
     warnings.filterwarnings("ignore", category=UserWarning, module="openpyxl")
     hidden: list[str] = []
     with archive(path, source, SyntaxError) as file:  # An XML parser's error is one.
-        uncalculated = _uncalculated(file)
+        uncalculated = _look(file, source, openpyxl.utils.range_boundaries)
         book = openpyxl.load_workbook(file, data_only=True)
         title = given_title(str(book.properties.title or "")) or Path(source).stem
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -55,12 +58,23 @@ def read_xlsx(path: Path, source: str) -> Iterator[SourceDocument]:
     yield block_document(source, title, blocks, " ".join(gaps))
 
 
-def _uncalculated(file: BinaryIO) -> int:
-    """Count the formulas that have no value."""
+def _look(file: BinaryIO, source: str, bounds: Callable[[str], Sequence[int]]) -> int:
+    """Refuse what would fill the memory, and count the formulas that have no value."""
+    count = merged = 0
     with ZipFile(file) as content:
-        sheets = [name for name in content.namelist() if re.search(r"worksheets/[^/]+\.xml$", name)]
-        count = sum(len(_NOT_CALCULATED.findall(content.read(name))) for name in sheets)
+        for name in content.namelist():
+            if re.search(r"worksheets/[^/]+\.xml$", name):
+                sheet = content.read(name)
+                count += len(_NOT_CALCULATED.findall(sheet))
+                for area in _MERGED.findall(sheet):
+                    left, top, right, bottom = bounds(area.decode())
+                    merged += abs((right - left + 1) * (bottom - top + 1))
     file.seek(0)
+    if merged > _MOST_MERGED:
+        raise DocumentError(
+            f"{source} has {merged:,} merged cells, as a file made to fill the memory would: leave "
+            "it out, or save its tables as .csv."
+        )
     return count
 
 

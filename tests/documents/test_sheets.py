@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from openpyxl import Workbook
 from openpyxl.comments import Comment
 
 from ras_flow.documents.number_formats import shown_number
+from ras_flow.errors import DocumentError
 from tests.documents.samples import read
 
 
@@ -59,6 +61,16 @@ def test_what_is_hidden_or_not_calculated_is_told(tmp_path: Path) -> None:
     assert "secret" not in document.text and "Name: Bo; Sum: 3" in document.text
     assert "3 cells of Sheet" in document.gap and "Old" in document.gap
     assert "1 formulas" in document.gap
+
+
+@pytest.mark.parametrize("area", ['"A1:XFD9999"', "'$A$1:$XFD$9999'"])
+def test_a_sheet_that_claims_millions_of_merged_cells_is_refused(tmp_path: Path, area: str) -> None:
+    path = write(tmp_path / "whole.xlsx", lambda sheet: sheet.merge_cells("A1:B2"))
+    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as changed:
+        for name in whole.namelist():
+            changed.writestr(name, whole.read(name).replace(b'"A1:B2"', area.encode()))
+    with pytest.raises(DocumentError, match="merged cells"):
+        read(tmp_path / "a.xlsx")
 
 
 @pytest.mark.parametrize(
