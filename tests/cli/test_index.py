@@ -113,6 +113,20 @@ def test_documents_whose_files_are_gone_are_told_and_removed_on_request(
     assert {str(docs / "Mira Lund.txt"), str(outside)} < info(index)["documents"].keys()
 
 
+def test_a_moved_folders_old_documents_are_told_and_removed(index: Path, docs: Path) -> None:
+    moved = docs.rename(docs.parent / "moved")
+    (moved / "Narvik.txt").write_text("It changed since.")
+    told = ras_flow("index", "add", str(index), str(moved))
+    assert told.out == f"{index}: 8 documents, 5 passages\n"
+    there, changed = told.err.splitlines()
+    assert "3 documents whose files are gone" in there and "--prune" in there
+    assert f"index remove {index} {docs}`" in changed
+    pruned = ras_flow("index", "add", str(index), str(moved), "--prune")
+    assert pruned.out == f"{index}: 5 documents, 5 passages\n" and "remove" in pruned.err
+    removed = ras_flow("index", "remove", str(index), str(docs))
+    assert removed.out == f"{index}: 4 documents, 4 passages\n", removed.err
+
+
 def test_indexes_are_listed_and_searched(
     index: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
