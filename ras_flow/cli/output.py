@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -12,9 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ras_flow.errors import InputError
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 UNFINISHED = 75
 """Exit code of work that stopped early and can go on."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.text import Text
 
 from ras_flow.cli.output import log
 from ras_flow.formats.text import plain
@@ -38,7 +39,7 @@ def shown_progress(console: Console | None = None) -> Iterator[Show]:
             of = "" if total is None else f" of {total:,}"
             line = plain(doing) + (f": {done:,}{of}" if done or of else "")
             if console.is_terminal:
-                status.update(line)
+                status.update(Text(line))
             elif not console.quiet and time.monotonic() >= due:
                 log(line)
                 due = time.monotonic() + PAUSE
