@@ -19,7 +19,8 @@ from weakref import WeakValueDictionary
 from langgraph.store.base import BaseStore, PutOp
 from pydantic import TypeAdapter
 
-from ras_flow.parts.protocols import Extractor, Planner, reading_of
+from ras_flow.parts.checks import reading_of
+from ras_flow.parts.protocols import Extractor, Planner
 from ras_flow.parts.records import Extraction, PlanRequest, Reply
 from ras_flow.state.schema import Passage, Usage
 from ras_flow.state.usage import usage_by_role

@@ -12,8 +12,8 @@ from ras_flow.events import AnswerEvent
 from ras_flow.formats.answer import clean_answer
 from ras_flow.nodes.view import passages_read, view, visible_triples
 from ras_flow.nodes.warn import end_of, loss_of, warn
-from ras_flow.parts.checks import one_each
-from ras_flow.parts.protocols import Answerer, reading_of
+from ras_flow.parts.checks import one_each, reading_of
+from ras_flow.parts.protocols import Answerer
 from ras_flow.parts.records import AnswerRequest, Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context

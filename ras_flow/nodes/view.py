@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ras_flow.errors import InputError
-from ras_flow.parts.protocols import Answerer, Planner, reading_of
+from ras_flow.parts.checks import reading_of
+from ras_flow.parts.protocols import Answerer, Planner
 from ras_flow.parts.records import AttributedGraph, ChainLink
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context

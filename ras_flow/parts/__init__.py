@@ -3,6 +3,7 @@
 This package itself has the protocols and records; any object with a protocol's methods is a part.
 """
 
+from ras_flow.parts.checks import reading_of
 from ras_flow.parts.protocols import (
     Answerer,
     Extractor,
@@ -14,7 +15,6 @@ from ras_flow.parts.protocols import (
     Retriever,
     SentenceEncoder,
     TripleRetriever,
-    reading_of,
 )
 from ras_flow.parts.records import (
     AnswerRequest,

@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.text import scrub, scrub_all
-from ras_flow.parts.records import ScoredPassage
+from ras_flow.parts.protocols import Answerer, Planner
+from ras_flow.parts.records import Reading, ScoredPassage
 from ras_flow.settings.context import LARGEST
 from ras_flow.state.schema import Passage, passage_id
 
@@ -73,3 +74,24 @@ def storable(scored: ScoredPassage, retriever: object) -> ScoredPassage:
             "is a passage with a `title` and a `text`, which are texts, and a number as its score. "
             "What else a passage has must be JSON."
         ) from error
+
+
+def reading_of(reader: Planner | Answerer) -> Reading:
+    """Return how much a model reads best.
+
+    Args:
+        reader: A planner or answerer.
+
+    Returns:
+        Its ``reading``; the paper's if it has none.
+
+    Raises:
+        ConfigurationError: Its ``reading`` is something else.
+    """
+    reading = getattr(reader, "reading", Reading())
+    if not isinstance(reading, Reading):
+        raise ConfigurationError(
+            f"The `reading` of {type(reader).__name__} is a {type(reading).__name__}: give it a "
+            "ras_flow.parts.Reading, which says how much it reads best, or another name."
+        )
+    return reading

@@ -19,6 +19,7 @@ from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.waiting import check_room
 from ras_flow.parts import graphs, named
+from ras_flow.parts.checks import reading_of
 from ras_flow.parts.given import (
     LANGUAGE_MODEL,
     chat,
@@ -38,7 +39,6 @@ from ras_flow.parts.protocols import (
     Planner,
     Retriever,
     TripleRetriever,
-    reading_of,
 )
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import AttributedGraph, Reading

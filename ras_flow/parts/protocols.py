@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ras_flow.errors import ConfigurationError
 from ras_flow.parts.records import (
     AnswerRequest,
     Extraction,
@@ -19,7 +18,6 @@ from ras_flow.parts.records import (
     HopRequest,
     Message,
     PlanRequest,
-    Reading,
     Reply,
     ScoredPassage,
     TripleQuery,
@@ -139,7 +137,14 @@ class SentenceEncoder(Protocol):
         ...
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Embed texts, as L2-normalised vectors of shape (number of texts, dimension)."""
+        """Embed texts.
+
+        Args:
+            texts: Any texts.
+
+        Returns:
+            L2-normalised vectors of shape (number of texts, dimension).
+        """
         ...
 
 
@@ -334,14 +339,3 @@ class FactRetriever(Protocol):
 def searches_first(planner: Planner, context: Context) -> bool:
     """Tell whether a run begins with a search, and later ones take new passages alone."""
     return context.loop is None and getattr(planner, "searches_first", False) is True
-
-
-def reading_of(reader: Planner | Answerer) -> Reading:
-    """Return how much a model reads best: its ``reading``, or the paper's."""
-    reading = getattr(reader, "reading", Reading())
-    if not isinstance(reading, Reading):
-        raise ConfigurationError(
-            f"The `reading` of {type(reader).__name__} is a {type(reading).__name__}: give it a "
-            "ras_flow.parts.Reading, which says how much it reads best, or another name."
-        )
-    return reading

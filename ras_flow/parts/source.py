@@ -39,14 +39,24 @@ class PartsSource(Protocol):
     def resolve(self, given: Mapping[str, Any], runtime: Runtime[Any]) -> Context:
         """Return the settings of a new run: the graph's own, overridden by the caller's.
 
-        Raises a ConfigurationError for what is wrong, or what the deployment does not allow.
+        Args:
+            given: The input's ``settings``.
+            runtime: LangGraph's runtime, whose context may name more.
+
+        Raises:
+            ConfigurationError: A name or value is wrong, or the deployment does not allow it.
         """
         ...
 
     def context(self, state: Any, runtime: Runtime[Any] | None = None) -> Context:
-        """Return the settings that ``start`` stored with a run, unless an edit broke them.
+        """Return the settings that ``start`` stored with a run.
 
-        Pass the runtime where a model may be called by them.
+        Args:
+            state: The run's state.
+            runtime: LangGraph's runtime, where a model may be called by these settings.
+
+        Raises:
+            ConfigurationError: They were edited so that they cannot be used.
         """
         ...
 
@@ -71,8 +81,15 @@ class PartsSource(Protocol):
     ) -> TripleRetriever:
         """Return what finds passages by their triples: a stored index, or a search that extracts.
 
-        The settings' ``triple_index`` says which. A search keeps what it extracts in the store;
-        with ``given`` passages, these are ranked.
+        Args:
+            context: The run's settings; their ``triple_index``, if they have one, says which.
+            store: Where a search keeps what it extracts.
+            given: Passages to rank, in place of a search.
+
+        Raises:
+            ConfigurationError: The settings name no extractor, or a stored index and a retriever
+                without one.
+            CorpusIndexError: The index is missing, corrupt, or of another encoder or extractor.
         """
         ...
 
@@ -133,5 +150,10 @@ class PartsSource(Protocol):
         ...
 
     async def check_model(self, role: str, name: str, context: Context) -> None:
-        """Find out whether a model can take over a role; one that was given as an object stays."""
+        """Find out whether a model can take over a role.
+
+        Raises:
+            ConfigurationError: It cannot, the deployment does not allow it, or the graph was built
+                with an object for the role, which no name replaces.
+        """
         ...

@@ -14,7 +14,8 @@ from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.systems.registry import Ingredients
 from ras_flow.graph import SYSTEM
-from ras_flow.parts.protocols import Answerer, reading_of
+from ras_flow.parts.checks import reading_of
+from ras_flow.parts.protocols import Answerer
 from ras_flow.parts.records import AnswerRequest, AttributedGraph, ChainLink, PlanRequest, Reply
 from ras_flow.state.kg import spo_of, triple_id
 from ras_flow.state.schema import Triple
