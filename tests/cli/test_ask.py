@@ -208,6 +208,15 @@ def test_questions_and_documents_in_any_language(model: Model, tmp_path: Path) -
     assert json.loads(text)["question"] == QUESTION_JA
 
 
+def test_names_of_folders_and_files_need_not_be_utf8(model: Model, docs: Path) -> None:
+    odd = docs.rename(docs.with_name(os.fsdecode(b"caf\xe9")))
+    (odd / "Narvik.txt").rename(odd / os.fsdecode(b"N\xe4rvik.txt"))
+    result = ask(model, odd)
+    assert result["answer"] == "Narvik"
+    assert {passage["title"] for passage in result["passages"].values()} >= {"Mira Lund"}
+    assert ras_flow("runs", "show", result["run"]).code == 0
+
+
 @pytest.mark.parametrize(
     ("question", "asked"),
     [("-40 °C in °F?", "-40 °C in °F?"), (os.fsdecode(b"Who is J\xf6rg?"), "Who is J\ufffdrg?")],

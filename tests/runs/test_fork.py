@@ -218,6 +218,13 @@ async def test_what_cannot_be_forked_changes_nothing(memory: Any) -> None:
     assert await runs.document("a") == old
 
 
+async def test_edits_are_not_taken_by_a_run_that_waits_for_none(memory: Any) -> None:
+    runs = runs_with(memory, answerer=ScriptedAnswerer(down))
+    await cut_off(runs.start({"question": QUESTION}, TOP1, run_id="a"))
+    with pytest.raises(RunError, match="waits for no review"):
+        await events(runs.resume("a", drop()))
+
+
 async def test_no_review_is_approved_by_mistake(saver: Any) -> None:
     runs = runs_with(saver)
     context = Context(top_k=1, pause_after_merge=True)
