@@ -13,7 +13,8 @@ from dataclasses import replace
 from ras_flow.errors import ModelResponseError, ModelUnavailableError
 from ras_flow.formats.normalize import normalize_question
 from ras_flow.formats.plan import format_plan, parse_plan
-from ras_flow.parts.protocols import Planner, reading_of
+from ras_flow.parts.checks import reading_of
+from ras_flow.parts.protocols import Planner
 from ras_flow.parts.records import PlanRequest, Reply
 from recipes.graph_llm.teacher import Teacher
 
