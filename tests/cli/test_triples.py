@@ -203,3 +203,16 @@ def test_a_folder_without_triples_is_told_and_not_made(command: list[str], tmp_p
     done = ras_flow("triples", *command, "--database", str(tmp_path / "typo"))
     assert done.code == 1 and "no triples" in done.err and "typo" in done.err
     assert not (tmp_path / "typo").exists()
+
+
+def test_a_run_without_triples_can_be_looked_into(model: Model, index: Path) -> None:
+    model.answers = lambda role, _: Answer("Narvik") if role == "answerer" else None
+    asked = ["ask", QUESTION, "--index", str(index), "--top-k", "2", "--extractor", "none"]
+    result = json.loads(ras_flow(*asked, "--json", *model.options).out)
+    assert model.count("extractor") == 0 and result["triples"] == {}
+    commands = (["show"], ["graph"], ["why"], ["export", "--format", "jsonld"])
+    looked = [ras_flow("runs", name, result["run"], *more) for name, *more in commands]
+    show, _, why, _ = looked
+    assert [done.code for done in looked] == [0] * 4, looked
+    assert "cites She was born in Narvik. [Mira Lund]" in " ".join(show.out.split())
+    assert "Mira Lund" in why.out and "model alone" not in why.out
