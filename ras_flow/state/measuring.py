@@ -95,24 +95,27 @@ def measure_long(answer: str, question: Question, evidence: Evidence) -> Measure
     """Measure how much of an explanation is stated by the passages that state the most of it.
 
     It says in words of its own what was asked, so that its own words count; of a short answer they
-    would prove nothing.
+    would prove nothing, nor do they prove a verdict or what is of another kind than the one asked
+    for.
     """
+    words = content_words(answer).keys() - question.words.keys()
+    if len(words) < _LONG or question.is_verdict(answer) or question.misfit(answer):
+        return Measured(0.0)
+    said: dict[str, set[str]] = {}
+    for unit in evidence.units:
+        for place in unit.places:
+            said.setdefault(place, set()).update(unit.said)
     places: set[str] = set()
     for start, end in sentence_spans(answer):
-        words = content_words(answer[start:end]).keys() - question.words.keys()
-        stated: dict[str, set[str]] = {}
-        for unit in evidence.units:
-            for place in unit.places:
-                stated.setdefault(place, set()).update(w for w in words if _says(unit, w))
-        places.add(max(stated, key=lambda place: len(stated[place]), default=""))
-    if len(content_words(answer).keys() - question.words.keys()) < _LONG:
-        return Measured(0.0)
+        stems = {stem(word) for word in content_words(answer[start:end]).keys() & words}
+        best = max(said, key=lambda place: len(stems & said[place]), default="")
+        places.update([best] if stems else [])
     units = [unit for unit in evidence.units if not unit.places.isdisjoint(places)]
     return measure_own(answer, question, units, evidence)
 
 
 def _says(unit: Unit, word: str) -> bool:
-    return word in unit.said or stem(word) in unit.said
+    return stem(word) in unit.said
 
 
 class _Part(NamedTuple):

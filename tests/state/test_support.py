@@ -111,6 +111,17 @@ def test_an_answer_that_the_documents_state_is_supported_by_what_states_it(
         ("Alvar Aalto", "Who was born first, Alvar Aalto or Aino Aalto?", "otherwise"),
         ("yes", "Was Alvar Aalto born before Aino Aalto?", "otherwise"),
         ("yes", "Were Alvar Aalto and Aino Aalto born in the same town?", "otherwise"),
+        (
+            "Yes: Alvar Aalto, an architect, was born in Kuortane in 1898. Aino Aalto, a designer, "
+            "was born in Helsinki in 1894.",
+            "Was Alvar Aalto born before Aino Aalto?",
+            "otherwise",
+        ),
+        (
+            "Artek is a maker of furniture that Alvar Aalto and Aino Aalto founded in Helsinki.",
+            "How many people work at Artek?",
+            "number",
+        ),
         ("Kuortane", "Who founded Artek?", "beyond"),
         ("Kuortane", "Where was the wife of Alvar Aalto born?", "wife"),
         ("an architect", "Who was born in Kuortane?", "name"),
