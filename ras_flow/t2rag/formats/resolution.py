@@ -172,14 +172,14 @@ def parse_resolution(text: str) -> Resolution:
     lines = shown.split("\n")
     read = [one for line in lines for one in _read(line)] or list(_blocks(shown))
     facts = [Fact(tidied(one.spo), one.numbers) for one in read if isinstance(one, Fact)]
-    answers = [
-        clean_answer(numbers_at_end(said[1])[0]) for said in map(_ANSWER.fullmatch, lines) if said
-    ]
+    answer = next((said[1] for said in map(_ANSWER.fullmatch, lines[::-1]) if said), "")
+    for _ in range(2):  # Numbers may stand inside of quotes and after them.
+        answer = clean_answer(numbers_at_end(answer)[0])
     return Resolution(
         list(dict.fromkeys(one for one in read if isinstance(one, Value)))[:MOST_LINES],
         list(dict.fromkeys(one for one in read if isinstance(one, Judged)))[:MOST_LINES],
         [fact for fact in facts if says_something(fact.spo)][:MOST_LINES],
-        clean_answer(numbers_at_end(answers[-1])[0]) if answers else "",
+        answer,
     )
 
 
