@@ -57,15 +57,16 @@ def summarise(
     rows: Iterable[Row],
     together: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, list[Summary]]:
-    """Sum up the rows of the systems and benchmarks that the settings name.
+    """Sum up the rows of the systems that the settings name, by benchmark in the settings' order.
 
     The reference is the first system of kind ``ras``, else the first system.
     """
     cells: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         cells.setdefault((row.benchmark, row.system), []).append(row)
+    order = [one.name for one in config.benchmarks] + [name for name, _ in cells]
     found = {}
-    for benchmark in dict.fromkeys(name for name, _ in cells):
+    for benchmark in dict.fromkeys(order):
         asked = [one for one in config.systems if (benchmark, one.name) in cells]
         if not asked:
             continue

@@ -221,7 +221,7 @@ def test_benchmarks_are_shown_together(tmp_path: Path) -> None:
         row(name, str(n), score) for name, given in scores.items() for n, score in enumerate(given)
     ]
     other = [row("ras", "0", 0.5, benchmark="other"), row("react", "9", 1.0, benchmark="other")]
-    text, tables = written(tmp_path, SYSTEMS, rows + other, seed=5)
+    text, tables = written(tmp_path, SYSTEMS, other + rows, seed=5)
     assert markdown_tables(text)["All benchmarks"] == tables["All benchmarks"]
     header, ras, react = tables["All benchmarks"]
     assert header == ["system", "small", "other", "all", "questions", "ahead of ras", "p", "tokens"]
