@@ -68,7 +68,7 @@ def read_pathquestion(row: Row) -> Question:
 
 
 def read_subgraph(row: Row) -> Question | None:
-    """Read a question of WebQSP or RoG's sets with its subgraph; one without an answer goes out."""
+    """Read a question of WebQSP or RoG's sets and its subgraph; none without an answer."""
     answers = _filled(row.texts("answers" if row.has("answers") else "answer"))
     if not answers:
         return None
@@ -106,7 +106,7 @@ def read_scored(row: Row) -> Question | None:
         if not isinstance(found, Sequence) or len(found) < 3:
             row.fail(f"scored_triples[{at}]", "expected [head, relation, tail, score]")
         triples.append([*found[:3]])
-    value = {**row.value, "answer": row.value.get("a_entity"), "graph": triples}
+    value = {**row.value, "answers": row.texts("a_entity"), "triples": triples}
     return read_subgraph(Row(value, row.where))
 
 
