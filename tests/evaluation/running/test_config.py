@@ -36,6 +36,7 @@ limit = 10
 index = "corpus"
 [benchmarks.demo]
 index = "demo"
+top_k = 3
 [systems.ras]
 [systems.single]
 top_k = [1, 5]
@@ -65,6 +66,8 @@ def test_settings_are_merged_from_the_general_to_the_particular(tmp_path: Path) 
     contexts = {name: system.context(dev.settings) for name, system in by_name.items()}
     assert [contexts[name].top_k for name in ("ras", "single-1", "single-5")] == [4, 1, 5]
     assert [contexts[name].max_hops for name in ("ras", "react", "ras_no_retrieval")] == [3, 9, 0]
+    own = {name: system.context(demo.settings).top_k for name, system in by_name.items()}
+    assert [own[name] for name in ("ras", "single-1", "single-5")] == [3, 1, 5]
     assert (contexts["swap"].planner, contexts["swap"].answerer) == ("openai:other", "openai:big")
     assert (by_name["react"].reader, by_name["single-1"].reader) == ("openai:small", "openai:big")
 

@@ -131,7 +131,8 @@ async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
             return [Reply(f"[SUBQ] {self.asked}", 9, 2, 1, 2) for _ in requests]
 
     planner = Planner()
-    kept = KeptPlanner(planner, KeptCalls(InMemoryStore()))
+    calls = KeptCalls(InMemoryStore())
+    kept = KeptPlanner(planner, calls)
     triples = [Triple(subject=s, predicate=p, object=o, passages=[]) for s, p, o in WORDS]
     none, edges = np.zeros((0, 2), np.float32), np.zeros((2, 0), np.int64)
     encoded = [AttributedGraph([], none, [], none, edges, [], none, id) for id in "ab"]
@@ -151,3 +152,5 @@ async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
     again = await kept.plan(requests)
     assert planner.asked == len(requests)
     assert again == first == [Reply(f"[SUBQ] {n}", 9, 2, 1, 2) for n in range(1, len(requests) + 1)]
+    await KeptPlanner(planner, calls, window=2000).plan(requests[:1])
+    assert planner.asked == len(requests) + 1, "a smaller window may leave something out"

@@ -21,6 +21,7 @@ from ras_flow.errors import (
     RunError,
 )
 from ras_flow.evaluation.rows import open_rows
+from ras_flow.evaluation.runner import Standing
 from ras_flow.graph import wire
 from ras_flow.parts import AnswerRequest, Reply
 from ras_flow.runs import open_runs
@@ -121,7 +122,13 @@ async def test_a_failure_is_a_row_that_scores_zero_and_can_be_asked_again(tmp_pa
     again = World()
     await run(tmp_path, again)
     assert again.calls == []
-    retried = await run(tmp_path, again, retry=True)
+    told: list[bool] = []
+
+    def progress(standings: Sequence[Standing]) -> None:
+        told.append(any(row.outcome.error for one in standings for row in one.rows))
+
+    retried = await ask(config(tmp_path, SYSTEMS), tmp_path, again, retry=True, progress=progress)
+    assert told == [True, True, False], "at first, and after each answer"
     assert [len(one.rows) for one in retried.standings] == [3, 3, 3]
     assert not any(row.outcome.error for one in retried.standings for row in one.rows)
     assert sorted(again.calls) == [f"{COUNTRY} 1", "answer Who designed the Harbour Bridge? 1"]

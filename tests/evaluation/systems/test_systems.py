@@ -18,7 +18,7 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.parts.prompted import KeptText
 from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
-from ras_flow.testing import ScriptedAnswerer, ScriptedModel, ScriptedPlanner
+from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
 from tests.graph.world import DOCUMENTS, QUESTION, world
 
 
@@ -78,6 +78,14 @@ def build(kind: str, model: Any = None, *, top_k: int | None = 1, **changes: Any
 def needs(kind: str) -> int:
     """How many passages the system must find at once to answer the two-hop question."""
     return 4 if kind in ("single", "sure") else 1
+
+
+async def test_a_baseline_searches_for_five_whatever_ras_s_answerer_reads() -> None:
+    """The settings name `local:default`, which reads two and which no baseline asks."""
+    documents = [{"title": f"Bridge {at}", "text": "A bridge."} for at in range(9)]
+    model = ScriptedModel(lambda text: "a")
+    await ask(build("single", model, top_k=None, retriever=ListRetriever(documents)))
+    assert model.prompts[0][-1]["content"].count("A bridge.") == 5
 
 
 async def ask(graph: Any, saver: InMemorySaver | None = None, **given: Any) -> dict[str, Any]:

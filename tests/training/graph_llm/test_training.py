@@ -17,7 +17,7 @@ from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.manifest import read_manifest
 from ras_flow.testing import HashEncoder
 from ras_flow.training.graph_llm.evaluate import evaluate, evaluate_graph_llm
-from ras_flow.training.graph_llm.trained import save_trained
+from ras_flow.training.graph_llm.trained import check_same, save_trained
 from ras_flow.training.graph_llm.trainer import parameter_groups
 from ras_flow.training.graph_llm.training import train_graph_llm
 from tests.graph_llm.tiny import save_base
@@ -159,6 +159,16 @@ def test_weights_go_with_the_model_that_they_are_of(
     with pytest.raises(ConfigurationError, match=problem):
         evaluate(config(base, **changes), str(checkpoint), data=data, encoder=ENCODER)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_same_sentence_encoder_may_have_another_name() -> None:
+    ours, moved, other = (
+        config(Path("base")).graph_llm(identity, 8)
+        for identity in ("here@0123456789ab", "there@0123456789ab", "here@ba9876543210")
+    )
+    check_same("It", ours, moved)
+    with pytest.raises(ConfigurationError, match="has encoder"):
+        check_same("It", ours, other)
 
 
 def test_what_training_cannot_begin_with_is_refused(
