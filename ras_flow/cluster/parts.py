@@ -67,6 +67,13 @@ class _There:
         self._engine, self._part = engine, part
         self._where = opened_by, named, part.identity
 
+    def __eq__(self, other: object) -> bool:
+        """Equal its part, so that roles with the same model are known as such."""
+        return self._part is getattr(other, "_part", other)
+
+    def __hash__(self) -> int:
+        return hash(self._part)
+
     def __getattr__(self, name: str) -> Any:
         own = getattr(self._part, name)
         if name not in _WORK:

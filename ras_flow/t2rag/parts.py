@@ -57,7 +57,7 @@ def answer_form(model: LanguageModel, answerer: Answerer, settings: Context) -> 
     It does if one chat model fills slots and answers, briefly and not from evidence chains.
     """
     task = get_task(settings.task or DEFAULT_TASK)
-    one = not is_trained(model) and getattr(answerer, "model", None) is model
+    one = not is_trained(model) and getattr(answerer, "model", None) == model
     if not one or settings.history == "chains" or task.max_answer_tokens > RESOLVE_TOKENS // 2:
         return None
     return settings.instruction or task.instruction or resolve.BRIEF
