@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from ras_flow.cli.commands import app
 from ras_flow.errors import ConfigurationError
+from ras_flow.support.validation import read_toml
+from ras_flow.training.graph_llm.config import TrainingConfig
+from ras_flow.training.run import Progress
 from tests.training.graph_llm.samples import ENCODER, records, report, write_set
 
 
@@ -75,6 +79,31 @@ def test_a_run_stops_in_time_and_goes_on_in_a_folder_named_as_its_settings(
     assert "going on from checkpoint-1" in finished.stderr
     assert (finished.exit_code, finished.stdout) == (0, "small\n"), finished.output
     assert report(Path("small"))["steps"] == 2
+
+
+def test_options_change_the_settings_that_they_name_and_no_others(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[TrainingConfig] = []
+
+    def train(config: TrainingConfig, *_: object, **__: object) -> Progress:
+        given.append(config)
+        return Progress(True, 1, 1)
+
+    monkeypatch.setattr("ras_flow.training.graph_llm.training.train_graph_llm", train)
+    ablation = ["--no-lora", "--shuffle-graphs", "--task", "answer"]
+    for options in (ablation, ["--no-graph"], ["--steps", "1", "--seed", "9", "--records", "3"]):
+        assert graph_llm(settings, "out", *options).exit_code == 0
+    before = read_toml(settings, TrainingConfig)
+    changes: list[dict[str, dict[str, Any]]] = [
+        {"model": {"without": ("lora",), "graphs": "shuffled", "task": "answer"}},
+        {"model": {"without": ("graph",)}},
+        {"optimizer": {"steps": 1, "seed": 9}, "data": {"most": 3}},
+    ]
+    assert given == [
+        before.override({at: getattr(before, at).override(some) for at, some in one.items()})
+        for one in changes
+    ]
 
 
 def test_a_trained_folder_is_measured_on_the_split_and_records_asked_for(

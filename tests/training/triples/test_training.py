@@ -150,6 +150,12 @@ def test_stopped_and_resumed_ends_with_the_same_weights(home: Path, unbroken: Pa
     assert find_tuned(str(broken)).key == find_tuned(str(unbroken)).key  # type: ignore[union-attr]
 
 
+def test_a_run_goes_on_with_its_settings_only(home: Path, tmp_path: Path) -> None:
+    train(config(home), tmp_path / "begun", data=home, seconds=0)
+    with pytest.raises(ConfigurationError, match="lora.rank"):
+        train(config(home, lora={"rank": 2}), tmp_path / "begun", data=home)
+
+
 @pytest.mark.parametrize("kind", ["causal", "seq2seq"])
 def test_the_loss_is_that_of_a_step_however_it_is_cut(
     home: Path, tmp_path: Path, kind: str
