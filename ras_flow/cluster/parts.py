@@ -55,15 +55,13 @@ class EngineParts(Parts):
         return cast(LanguageModel, self._there(model, "load_model", name, context))
 
     def _there(self, part: Any, opened_by: str, *named: object) -> Any:
-        return _There(self.engine, part, opened_by, named)
+        return _There(self.engine, part, opened_by, *named)
 
 
 class _There:
     """A part whose work is done in a worker, which opens it by a method of :class:`Parts`."""
 
-    def __init__(
-        self, engine: Engine, part: Any, opened_by: str, named: tuple[object, ...]
-    ) -> None:
+    def __init__(self, engine: Engine, part: Any, opened_by: str, *named: object) -> None:
         self._engine, self._part = engine, part
         self._where = opened_by, named, part.identity
 

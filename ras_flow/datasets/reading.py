@@ -113,7 +113,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     name = path.name.removesuffix(".gz")
     if name.endswith((".csv", ".tsv")):
         yield from _read_csv(path, "\t" if name.endswith(".tsv") else ",")
-    elif _is_named_json(path) and beginning(path).startswith("["):
+    elif _is_named_json(path) and _beginning(path).startswith("["):
         for number, value in enumerate(read_json(path), start=1):
             yield Row(value, f"{path}:item {number}")
     else:
@@ -124,7 +124,8 @@ def read_rows(path: Path) -> Iterator[Row]:
 def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """Read JSON lines, plain or gzipped."""
     first = True
-    for number, line in read_lines(path):
+    filled = ((number, line.rstrip("\n")) for number, line in _lines(path) if line.strip())
+    for number, line in filled:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -160,15 +161,8 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path}:{line}: the file is not JSON ({error}).") from error
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the lines of a text file that are not blank, with their numbers."""
-    for number, line in _lines(path):
-        if line.strip():
-            yield number, line.rstrip("\n")
-
-
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Read all lines of a text file with their ends and numbers; see :func:`read_lines`."""
+    """Read all lines of a text file with their ends and numbers."""
     number = 0
     try:
         with _open_text(path) as file:
@@ -198,7 +192,7 @@ def _open_text(path: Path) -> io.TextIOBase:
     return path.open(encoding="utf-8-sig", errors="surrogateescape")
 
 
-def beginning(path: Path) -> str:
+def _beginning(path: Path) -> str:
     """Return the first characters of a file, white space before them left out.
 
     They are few, and there also where the rest of the file is damaged.
@@ -215,7 +209,7 @@ def beginning(path: Path) -> str:
 
 def is_one_object(path: Path) -> bool:
     """Tell a file that is one JSON object from JSON lines and lists, by its name and beginning."""
-    return _is_named_json(path) and not beginning(path).startswith("[")
+    return _is_named_json(path) and not _beginning(path).startswith("[")
 
 
 def _is_named_json(path: Path) -> bool:
