@@ -233,6 +233,12 @@ async def test_other_settings_need_another_folder_or_name(tmp_path: Path) -> Non
     assert sum(call.startswith("answer") for call in world.calls) == 3
 
 
+async def test_settings_can_be_mended_before_the_first_answer(tmp_path: Path) -> None:
+    with pytest.raises(AuthenticationError):
+        await run(tmp_path, failing("answer", AuthenticationError("no")), {"ras": {"top_k": 1}})
+    assert (await run(tmp_path, World(), {"ras": {}})).finished
+
+
 async def test_two_evaluations_do_not_write_one_folder(tmp_path: Path) -> None:
     world = World()
 
