@@ -18,8 +18,8 @@ MAX_FIELD = 300
 _MARKER = re.compile(r"(?<![^\s(（|\[{\"'`,;*])([SPO])\s*[>＞](?:\*\*)?", re.IGNORECASE)
 _LOOKALIKE = re.compile(rf"{_MARKER.pattern}(?:\s*[>＞](?:\*\*)?)*", re.IGNORECASE)
 _UNMARKED_OBJECT = re.compile(
-    r"(?<=[\s|(])(P\s*>[^|()\n]{1,300}\|)(?!\s*[SP]\s*>)(?!(?:(?!\bS\s*>)[^\n]){0,300}\bO\s*>)"
-    r"\s*(?:[A-Z]\s*>)?",
+    r"(?<=[\s|(])(P\s*>[^|()\n]{1,300}\|)(?!\s*[SP]\s*>)"
+    r"(?!(?:(?!(?<![^\s(|])S\s*>)[^\n]){0,300}\bO\s*>)\s*(?:[A-Z]\s*>)?",
     re.IGNORECASE,
 )
 _OBJECT_IN_PREDICATE = re.compile(

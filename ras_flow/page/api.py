@@ -8,7 +8,6 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import asdict
-from typing import cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -223,15 +222,15 @@ class Api:
 
 
 async def _to_the_end(
-    runs: Runs, run: str, events: AsyncIterator[Event], branch: int | None = None
+    runs: Runs, run: str, events: AsyncGenerator[Event], branch: int | None = None
 ) -> AsyncGenerator[JsonEvent]:
     """Pass on events, and then tell on which branch they were.
 
     That need not be the newest one: somebody else may have made another meanwhile.
     """
     forked = None
-    async with aclosing(cast(AsyncGenerator[Event], events)) as running:
-        async for event in running:
+    async with aclosing(events):
+        async for event in events:
             if event["type"] == "forked":
                 forked = event["checkpoint"]
             yield as_json(event)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, cast
 from uuid import uuid4
 
@@ -131,7 +132,7 @@ class LocalThreads:
         *,
         seen: str | None = None,
         system: str | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
         if isinstance(given, dict):
             check_question(str(given.get("question")))  # What is refused is not stored.
@@ -140,31 +141,33 @@ class LocalThreads:
             graph = await self._graph_for(run_id, checkpoint)
         if seen is not None:
             await check_not_gone_on(self, run_id, seen, checkpoint)
-        stream: AsyncIterator[Any] = graph.astream(
+        stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
             given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
         )
-        async for event in stream:
-            if is_event(event):
-                yield event
+        async with aclosing(stream):
+            async for event in stream:
+                if is_event(event):
+                    yield event
 
-    async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+    async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
         graph = await self._graph_for(run_id, checkpoint)
-        stream: AsyncIterator[Any] = graph.astream(
+        stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
             None,
             _config(run_id, checkpoint),
             stream_mode=["checkpoints", "custom"],
             durability="sync",
         )
         forked = False
-        async for mode, event in stream:
-            if mode == "custom":
-                if is_event(event):
-                    yield event
-            elif not forked:
-                forked = True
-                first = event["config"]["configurable"]["checkpoint_id"]
-                yield ForkedEvent(type="forked", checkpoint=first)
+        async with aclosing(stream):
+            async for mode, event in stream:
+                if mode == "custom":
+                    if is_event(event):
+                        yield event
+                elif not forked:
+                    forked = True
+                    first = event["config"]["configurable"]["checkpoint_id"]
+                    yield ForkedEvent(type="forked", checkpoint=first)
 
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from typing import Any, cast
 
 from langgraph.graph import StateGraph
@@ -70,7 +70,7 @@ class Runs(StoredRuns):
         *,
         run_id: str | None = None,
         system: str | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Run a question; every step is written before the next begins.
 
         Args:
@@ -95,8 +95,9 @@ class Runs(StoredRuns):
         if settings := context.given() if isinstance(context, Context) else context:
             given = {**given, "settings": dict(settings)}
         id = run_id or self.new_id()
-        async for event in self._threads.stream(id, given, system=system):
-            yield event
+        async with aclosing(self._threads.stream(id, given, system=system)) as events:
+            async for event in events:
+                yield event
 
     async def resume(
         self,
@@ -105,7 +106,7 @@ class Runs(StoredRuns):
         *,
         branch: int | None = None,
         checkpoint: str | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Go on with an unfinished run; no finished model call is made again.
 
         Args:
@@ -152,12 +153,14 @@ class Runs(StoredRuns):
             # LangGraph stores an answer before the review sees it, half a character as "?".
             parsed = parse_edits(edits, system_of(run_id, saved.system).operations)
             answer = Command(resume={"edits": parsed})
-        async for event in self._threads.stream(run_id, answer, end, seen=saved.checkpoint):
-            yield event
+        seen = saved.checkpoint
+        async with aclosing(self._threads.stream(run_id, answer, end, seen=seen)) as events:
+            async for event in events:
+                yield event
 
     async def fork(
         self, run_id: str, checkpoint: str, edits: Sequence[Edit | Mapping[str, Any]] = ()
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Go on from an earlier step on a branch of its own; what is there stays as it is.
 
         Args:
@@ -207,8 +210,9 @@ class Runs(StoredRuns):
                 f"At this step run {run_id} was over, and nothing is left to replay: choose "
                 "an earlier step, or edit this one."
             )
-        async for event in events:
-            yield event
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
     async def _asked_with(self, run_id: str, saved: Saved) -> dict[str, Any]:
         """Return the settings of a question that came as a context, which LangGraph keeps nowhere.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -104,7 +104,7 @@ class Threads(Protocol):
         *,
         seen: str | None = None,
         system: str | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
         ``system`` answers a question, in place of the threads' own.
@@ -114,7 +114,7 @@ class Threads(Protocol):
         """
         ...
 
-    def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+    def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else.
 
         Raises RunError for a run that another graph makes.

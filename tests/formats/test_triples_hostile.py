@@ -129,6 +129,7 @@ TRIPLES = st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=4)
 
 @given(TRIPLES)
 @example([(">", "P", "O>>"), ('\\("', ")S>", "x)(")])
+@example([("0", "0|\\S>", "0")])
 def test_round_trip(triples):
     cleaned = [tuple(map(clean_field, triple)) for triple in triples]
     assert [tuple(map(clean_field, triple)) for triple in cleaned] == cleaned

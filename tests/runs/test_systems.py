@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import aclosing
 from io import StringIO
@@ -90,10 +91,12 @@ async def test_each_run_is_forked_by_its_own_graph(home: str) -> None:
 
 async def test_a_run_of_another_system_that_was_cut_off_is_resumed(home: str) -> None:
     async with open_runs_at(home, system="lookup") as runs:
+        before = asyncio.all_tasks()
         async with aclosing(runs.start({"question": QUESTION}, REWORD, run_id="c")) as told_of:
             async for event in told_of:
                 if event["type"] == "graph":
                     break
+        assert asyncio.all_tasks() <= before
     async with open_runs_at(home) as runs:
         assert branch(await runs.document("c"), 1)["status"] == "unfinished"
     resumed = ras_flow("runs", "resume", "c", "--database", home)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -158,15 +159,16 @@ async def _resume(
         await tell(runs, address.run, as_json, branch["number"])
 
 
-async def follow(events: AsyncIterator[Event], run: str, screen: Screen) -> str | None:
+async def follow(events: AsyncGenerator[Event], run: str, screen: Screen) -> str | None:
     """Show events as they come, all but the answer: the outcome has it."""
     first = None
     with resumable(run), screen:
-        async for event in events:
-            if event["type"] == "forked":
-                first = event["checkpoint"]
-            elif event["type"] != "answer":
-                screen.show(event)
+        async with aclosing(events):
+            async for event in events:
+                if event["type"] == "forked":
+                    first = event["checkpoint"]
+                elif event["type"] != "answer":
+                    screen.show(event)
     return first
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -108,21 +108,24 @@ class PostgresThreads(LocalThreads):
         *,
         seen: str | None = None,
         system: str | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
         Who asks begins a branch, as who forks does. Who goes on with a branch (``seen``) must be
         alone.
         """
         async with self._locks.at_work(run_id, alone=seen is not None):
-            async for event in super().stream(run_id, given, checkpoint, seen=seen, system=system):
-                yield event
+            events = super().stream(run_id, given, checkpoint, seen=seen, system=system)
+            async with aclosing(events):
+                async for event in events:
+                    yield event
 
-    async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+    async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
         async with self._locks.at_work(run_id, alone=False):
-            async for event in super().replay(run_id, checkpoint):
-                yield event
+            async with aclosing(super().replay(run_id, checkpoint)) as events:
+                async for event in events:
+                    yield event
 
 
 async def _migrate(address: str, options: dict[str, Any]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -195,7 +195,7 @@ class ServerThreads:
         *,
         seen: str | None = None,
         system: str | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
         Who goes on with a branch (``seen``) waits until no other run of the thread is at work, and
@@ -213,29 +213,32 @@ class ServerThreads:
             if seen is not None:
                 await check_not_gone_on(self, run_id, seen, checkpoint)
             try:
-                async for part in self._stream(run_id, asked, new=new, alone=seen is not None):
-                    if part.event == "custom" and is_event(part.data):
-                        yield part.data
+                parts = self._stream(run_id, asked, new=new, alone=seen is not None)
+                async with aclosing(parts):
+                    async for part in parts:
+                        if part.event == "custom" and is_event(part.data):
+                            yield part.data
                 break
             except BusyThreadError:
                 if seen is None:
                     raise
                 await asyncio.sleep(_RETRY_SECONDS)
 
-    async def replay(self, run_id: str, checkpoint: str) -> AsyncIterator[Event]:
+    async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
         at_work: Any = None
         forked = False
-        async for part in self._stream(run_id, {"checkpoint": place_of(checkpoint)}):
-            if part.event == "metadata":
-                at_work = part.data["run_id"]
-            elif part.event == "custom":
-                if not forked:
-                    forked = True
-                    first = await self._newest_of(run_id, at_work)
-                    yield ForkedEvent(type="forked", checkpoint=first)
-                if is_event(part.data):
-                    yield part.data
+        async with aclosing(self._stream(run_id, {"checkpoint": place_of(checkpoint)})) as parts:
+            async for part in parts:
+                if part.event == "metadata":
+                    at_work = part.data["run_id"]
+                elif part.event == "custom":
+                    if not forked:
+                        forked = True
+                        first = await self._newest_of(run_id, at_work)
+                        yield ForkedEvent(type="forked", checkpoint=first)
+                    if is_event(part.data):
+                        yield part.data
 
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
@@ -259,12 +262,12 @@ class ServerThreads:
 
     async def _stream(
         self, run_id: str, asked: dict[str, Any], *, new: str | None = None, alone: bool = False
-    ) -> AsyncIterator[StreamPart]:
+    ) -> AsyncGenerator[StreamPart]:
         """Run; wait for other runs of the thread, or be refused while there are any (``alone``)."""
         failure = None
         with translate_errors():
             system = new or await self._system_of(run_id)
-            async for part in self._client.runs.stream(
+            parts: AsyncGenerator[StreamPart] = self._client.runs.stream(  # type: ignore[assignment]
                 thread_of(run_id),
                 system or self.system,
                 stream_mode="custom",
@@ -272,12 +275,14 @@ class ServerThreads:
                 multitask_strategy="reject" if alone else "enqueue",
                 on_disconnect="cancel",
                 **asked,
-            ):
-                if part.event == "error":
-                    # Not raised yet: to the server, who leaves before the end cancels the run.
-                    failure = failure_of(cast(Mapping[str, Any], part.data))
-                else:
-                    yield part
+            )
+            async with aclosing(parts):
+                async for part in parts:
+                    if part.event == "error":
+                        # Not raised yet: to the server, who leaves before the end cancels the run.
+                        failure = failure_of(cast(Mapping[str, Any], part.data))
+                    else:
+                        yield part
         if failure is not None:
             raise failure
 
