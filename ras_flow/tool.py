@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, cast
 from uuid import uuid4
 
@@ -10,13 +11,15 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.settings.context import Context
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
 from ras_flow.state.schema import citation_text
 from ras_flow.state.stop_reasons import RAS, StopReason
+from ras_flow.support.validation import explain
 from ras_flow.systems import DEFAULT, find_system, named_system, system_names
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
@@ -35,6 +38,29 @@ class _Arguments(BaseModel):
     question: Annotated[str, AfterValidator(_usable)] = Field(
         description="A complete question in plain words."
     )
+
+
+class _Tool(StructuredTool):
+    """Refuses a caller's wrong arguments with an error of ours."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        with _refused(input):
+            return super().invoke(input, config, **more)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        with _refused(input):
+            return await super().ainvoke(input, config, **more)
+
+
+@contextmanager
+def _refused(input: object) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        # An agent expects pydantic's error, and tells its model of it.
+        if isinstance(input, dict) and input.get("type") == "tool_call":
+            raise
+        raise InputError(explain(error, _Arguments)) from None
 
 
 def as_tool(
@@ -65,7 +91,15 @@ def as_tool(
         is the whole :class:`ras_flow.RasOutput`. Without ``context``, that of the agent counts.
         What the graph raises ends the agent, as any tool's error does; LangChain's
         ``ToolRetryMiddleware(on_failure="continue")`` tells the agent's model of it instead.
+
+    Raises:
+        ConfigurationError: The graph is not compiled, or the system is unknown.
     """
+    if graph is not None and not isinstance(graph, Runnable):
+        raise ConfigurationError(
+            f"as_tool takes a compiled graph, such as build_graph().compile(), not a "
+            f"{type(graph).__name__}."
+        )
     own: str = getattr(getattr(graph, "builder", None), "system", DEFAULT)
     name_of_system = system or own
     if graph is None:
@@ -94,7 +128,7 @@ def as_tool(
         result = cast(RasOutput, graph.invoke({"question": question}, config(), context=named))
         return describe(result, meanings), result
 
-    return StructuredTool(
+    return _Tool(
         name=name,
         description=description,
         args_schema=_Arguments,

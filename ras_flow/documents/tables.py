@@ -9,9 +9,8 @@ from itertools import groupby
 
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.words import SHORT_LEAD, count_words
+from ras_flow.formats.rows import EMPTY
 
-EMPTY = "-"
-"""Stands for a cell without text, so that the next one is not taken for it."""
 _WIDEST = 100
 """Columns that one cell may span: a file can claim any number."""
 _LONGEST_HEAD = 6
@@ -110,7 +109,11 @@ def _looks_like_heads(body: Sequence[Sequence[Cell]]) -> bool:
 
 
 def _row(row: Sequence[Cell], names: Sequence[Sequence[Cell]]) -> str:
-    """Write a row; empty where all of its cells are."""
+    """Write a row; empty where all of its cells are.
+
+    A column without a name is written as named "-" where its cell could be taken for a name and a
+    value, or for more of the cell before.
+    """
     if not any(cell.text for cell in row):
         return ""
     written = []
@@ -121,6 +124,10 @@ def _row(row: Sequence[Cell], names: Sequence[Sequence[Cell]]) -> str:
         column += len(cells)
         name = ", ".join(dict.fromkeys(filter(None, (_name(names, at) for at in columns))))
         value = cells[0].text or EMPTY
+        if names and not name and (written or ": " in value):
+            if value == EMPTY:
+                continue
+            name = EMPTY
         written.append(f"{name}: {value}" if name else value)
     if not names and len(written) == 2:
         return ": ".join(written)

@@ -47,6 +47,10 @@ def _inner(text: str) -> str:
         enclosed = len(inner) == len(text) - len(opening) - len(closing)
         if enclosed and opening[0] not in inner and closing[0] not in inner:
             return inner.strip()
+    for mark in ("***", "**", "`"):  # Its other half stood before a label, or after numbers.
+        rest = text.removeprefix(mark).removesuffix(mark).strip()
+        if rest and text.count(mark) == 1 and rest != text:
+            return _inner(rest)
     return text
 
 

@@ -6,13 +6,13 @@ import re
 
 from ras_flow.formats.triples import Spo
 
-_CELL = re.compile(r"(?P<name>[^\W_][^:;|.!?\n]{0,60}): (?P<value>\S.*)")
+_CELL = re.compile(r"(?P<name>[^\W_][^:;|.!?\n]{0,60}|-): (?P<value>\S.*)")
 _MARKER = re.compile(r"^\s*(?:- )?")
 _LONGEST_NAME = 6
 _LONGEST_VALUE = 12
 """Words; of longer texts a model makes more than one fact."""
 EMPTY = "-"
-"""Stands in a cell that a table leaves empty."""
+"""Stands in a cell that a table leaves empty, and for the name of a column without one."""
 
 _FENCE = "```"
 
@@ -48,9 +48,9 @@ def read_rows(text: str, topic: str) -> tuple[list[Spo], str]:
             continue
         _drop_lead(rest)
         (_, subject), *others = cells
-        facts += [(subject, name, value) for name, value in others if EMPTY not in (subject, value)]
+        facts += [(subject, *cell) for cell in others]
     end_pairs()
-    facts = [fact for fact in facts if fact[2] != EMPTY]
+    facts = [fact for fact in facts if EMPTY not in fact]
     return facts, "\n".join(rest).strip("\n")
 
 

@@ -43,6 +43,11 @@ from tests.documents.samples import TOWNS, passages
             ["Mills", "In Norway", "Mill: Kvern; Wheels: 3", "", "* in use"],
         ),
         ("<tr><th>Only<th>heads", ["Only: heads"]),
+        (
+            "<tr><th><th>Town<th><th>Wheels<tr><td>Kvern: the old<td>Halden<td>closed<td>3"
+            "<tr><td>Sag<td>Moss<td><td>2",
+            ["-: Kvern: the old; Town: Halden; -: closed; Wheels: 3", "Sag; Town: Moss; Wheels: 2"],
+        ),
         ("<tr><td><h2>Placed</h2><td>on the page", ["on the page"]),
     ],
 )

@@ -33,7 +33,7 @@ def spos(text: str) -> list[tuple[str, ...]]:
         PLAIN.replace("Clara", "- Clara").replace("Lindau |", "* Lindau |"),
         PLAIN.replace("Clara", "1. Clara").replace("Lindau |", "2. Lindau |"),
         "[1] Clara Novak | born in | Lindau\n[3] Lindau | lies on | River Aach\n"
-        "**[ANSWER]** River Aach [1][3]",
+        "**[ANSWER] River Aach** [1][3]",
         "(Clara Novak | born in | Lindau) [1]\n(Lindau | lies on | River Aach) (passage 3)\n"
         "Answer: River Aach (passages 1, 3)",
         "(S> Clara Novak| P> born in| O> Lindau) [1]\n(S> Lindau| P> lies on| O> River Aach) [3]\n"

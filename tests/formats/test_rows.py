@@ -22,6 +22,11 @@ from ras_flow.formats.rows import read_rows
             ["The mill | Phone | 47 18; ext. 4", "The mill | E-mail | a@b.example"],
             "",
         ),
+        (
+            "-: Kvern: the old; Town: Halden; -: closed; Wheels: 3",
+            ["Kvern: the old | Town | Halden", "Kvern: the old | Wheels | 3"],
+            "",
+        ),
         ("Note: closed", [], "Note: closed"),
         (
             "PX-5: It weighs 4 kg.\nPX-9: It weighs 9.",

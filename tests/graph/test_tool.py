@@ -19,7 +19,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command
 
-from ras_flow import Context, as_tool
+from ras_flow import Context, as_tool, build_graph
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
 from ras_flow.tool import describe
 from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
@@ -145,6 +146,14 @@ async def test_an_unusable_question_is_told_to_the_agent_and_does_not_end_it(
     result = await agent.ainvoke({"messages": [("user", "?")]}, THREAD)
     assert said in result["messages"][2].content
     assert result["messages"][-1].content == "In Narvik."
+    with pytest.raises(InputError, match=said):
+        await as_tool(build(world())).ainvoke({"question": question})
+
+
+def test_a_graph_that_is_not_compiled_is_refused() -> None:
+    for graph in ("", build_graph()):
+        with pytest.raises(ConfigurationError, match="compile"):
+            as_tool(graph)
 
 
 async def test_a_tool_of_a_graph_that_keeps_its_runs_needs_no_thread(saver: Any) -> None:

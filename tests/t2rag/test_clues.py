@@ -131,6 +131,20 @@ def test_values_are_read_as_models_write_them(text) -> None:
     assert (value.slot, value.value, value.numbers) == ("?mother", "Ermengarde of Tours", (1,))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "answer = **Aino Laine** [1]",
+        "**answer = Aino Laine** [1]",
+        "**Answer:** *Aino Laine [1]*",
+        '- answer: "Aino Laine" [1][2].',
+        "answer = [1] `Aino Laine`",
+    ],
+)
+def test_answers_are_read_without_marks_and_numbers(text) -> None:
+    assert parse_resolution(text).answer == "Aino Laine"
+
+
 def test_the_papers_blocks_are_read_as_clues() -> None:
     reply = (
         "Fully Resolved Clue 1: Subject: Lothair II Predicate: has mother Object: Ermengarde of "

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ras_flow.formats.answer import clean_answer
-from ras_flow.formats.hop_reply import Fact, facts_of, numbers_at_end
+from ras_flow.formats.hop_reply import Fact, cited_numbers, facts_of, numbers_at_end
 from ras_flow.formats.plan import visible
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
@@ -37,7 +37,9 @@ _LINE = re.compile(
     r"(?:=+>?|:|->|→|(?=\b(?:yes|no)\b))[\s*_`]*+(.+)",
     re.IGNORECASE,
 )
-_ANSWER = re.compile(r"[\s>*_`#-]*+(?:final\s+)?answer[\s*_`]*+[=:][\s*_`]*+(.+)", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"[\s>*_`#-]*+(?:final\s+)?answer[\s*_`]*+[=:](?:[*_`]+(?=\s))?\s*(.+)", re.IGNORECASE
+)
 _VERDICT = re.compile(
     r"[\W_]*(?:(yes|true|supported|confirmed|correct)|(no|false|contradicted|refuted|incorrect))"
     r"[\W_]*",
@@ -173,8 +175,7 @@ def parse_resolution(text: str) -> Resolution:
     read = [one for line in lines for one in _read(line)] or list(_blocks(shown))
     facts = [Fact(tidied(one.spo), one.numbers) for one in read if isinstance(one, Fact)]
     answer = next((said[1] for said in map(_ANSWER.fullmatch, lines[::-1]) if said), "")
-    for _ in range(2):  # Numbers may stand inside of quotes and after them.
-        answer = clean_answer(numbers_at_end(answer)[0])
+    answer = clean_answer(cited_numbers(answer)[0])
     return Resolution(
         list(dict.fromkeys(one for one in read if isinstance(one, Value)))[:MOST_LINES],
         list(dict.fromkeys(one for one in read if isinstance(one, Judged)))[:MOST_LINES],
