@@ -116,7 +116,7 @@ def _row(row: Sequence[Cell], names: Sequence[Sequence[Cell]]) -> str:
     """
     if not any(cell.text for cell in row):
         return ""
-    written = []
+    written: list[str] = []
     column = 0
     for _, same in groupby(row, id):
         cells = list(same)
