@@ -21,7 +21,7 @@ from unittest.mock import patch
 from ras_flow.evaluation.benchmarks import load_benchmark
 from ras_flow.evaluation.question import Question
 from ras_flow.indexes import BM25Retriever
-from ras_flow.training.splits import read_splitter
+from ras_flow.training.splits import read_apart
 
 FILES = {
     "2wikimultihopqa": "2wiki_ctx_train.jsonl.gz",
@@ -69,7 +69,7 @@ def recall(retriever: BM25Retriever, queries: Queries, k: int) -> tuple[float, f
 
 def main(data: Path, k: int, per: int) -> None:
     """Print a table, three rows a file at most."""
-    splitter = read_splitter(MIX)
+    apart = read_apart(MIX)
     print(
         "| queries | asked | found by words, % | by titles too | without question words "
         "| all found by words, % | by titles too | without question words |\n"
@@ -77,7 +77,7 @@ def main(data: Path, k: int, per: int) -> None:
     )
     for name, file in FILES.items():
         benchmark = load_benchmark(
-            name, data / file, limit=per, only=lambda one: splitter(one.question) == "test"
+            name, data / file, limit=per, only=lambda one: apart(one.question, one.pages) == "test"
         )
         retriever = BM25Retriever.from_documents(benchmark.pool)
         for kind, queries in (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from ras_flow.datasets.reading import Row
+from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 from ras_flow.state.schema import Document
 
@@ -67,3 +69,39 @@ def paragraph_of_step(step: Row) -> int | None:
 def title_of_step(step: Row) -> str:
     """Return the title in the id of a MuSiQue step's document ("New York City_22")."""
     return step.text("doc_id").rpartition("_")[0] if step.has("doc_id") else ""
+
+
+def gold_titles(row: Row) -> frozenset[str]:
+    """Return the normalised titles of the pages that a question rests on, as far as it names any.
+
+    A page stands for its entity too: 2Wiki names by title what its evidence calls otherwise.
+    """
+    return frozenset(filter(None, map(normalize_name, _gold_titles(row))))
+
+
+def _gold_titles(row: Row) -> Iterator[str]:
+    for field in ("support", "supporting_facts"):
+        for item in row.items(field) if row.has(field) else []:
+            match item:
+                case str(title) | [str(title), *_] | {"title": str(title)}:
+                    yield title
+    for field in ("decomp", "question_decomposition"):
+        for step in row.rows(field) if row.has(field) else []:
+            place = paragraph_of_step(step)
+            given = [] if place is None else paragraphs(row)
+            yield given[place][0] if place in range(len(given)) else title_of_step(step)
+    if row.has("decomposition"):
+        yield from row.texts("evidence_titles") if row.has("evidence_titles") else []
+        yield from titles_of_paragraphs(row.value.get("evidence"))
+        yield row.text("term") if row.has("term") else ""
+    if row.has("title", "paragraph"):
+        yield row.text("title")
+
+
+def titles_of_paragraphs(ids: Any) -> Iterator[str]:
+    """Yield the titles in StrategyQA's paragraph ids ("Genghis Khan-12"), however deep in lists."""
+    if isinstance(ids, str) and ids not in ("operation", "no_evidence"):
+        yield ids.rpartition("-")[0] or ids
+    elif isinstance(ids, list):
+        for each in ids:
+            yield from titles_of_paragraphs(each)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from importlib.resources import as_file, files
 from itertools import islice
@@ -20,13 +21,16 @@ from ras_flow.indexes.engines.config import is_engine
 from ras_flow.settings.context import Context
 from ras_flow.state.schema import Document
 from ras_flow.support.validation import checked, load_toml
-from ras_flow.training.splits import Split, read_splitter
+from ras_flow.training.splits import Split, read_apart
 
 DEMO = "demo"
 """Name of the index over the corpus that comes with the package."""
 
 SHIPPED = {"demo": ("jsonl", "questions.jsonl"), "demo_kg": ("kg", "kg_questions.jsonl")}
 """Formats of the questions that come with the package: their form and file."""
+
+SplitBy = Callable[[Path], Callable[[Question], Split | None]]
+"""Returns the splits of a training by the path of its mix."""
 
 _LOOKED_AT = 10_000
 """Passages of an index that are looked at for a title; to read all of a large one takes minutes."""
@@ -35,8 +39,9 @@ _LOOKED_AT = 10_000
 def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]]:
     """Read all benchmarks."""
     found = []
+    split_by = cache(_splitter)
     for settings in config.benchmarks:
-        loaded = _load(settings, config.seed)
+        loaded = _load(settings, config.seed, split_by)
         retrieval = settings.retrieval or loaded.retrieval
         if retrieval != "corpus" and not any(one.documents for one in loaded.questions):
             raise ConfigurationError(
@@ -67,7 +72,7 @@ def load_questions(config: EvalConfig) -> list[tuple[BenchmarkConfig, Benchmark]
     return found
 
 
-def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
+def _load(settings: BenchmarkConfig, seed: int, split_by: SplitBy) -> Benchmark:
     # The loaders read published files of many kinds; their imports are not needed before.
     from ras_flow.evaluation.benchmarks import load_benchmark  # noqa: PLC0415
 
@@ -78,7 +83,7 @@ def _load(settings: BenchmarkConfig, seed: int) -> Benchmark:
         "unanswerable": settings.unanswerable,
         "given": settings.retrieval == "given" or settings.index != POOL,
         "pooled": settings.kg == POOL,
-        "only": _chooser(settings),
+        "only": _chooser(settings, split_by),
     }
     if settings.path is not None:
         return load_benchmark(settings.format, settings.path, **chosen)
@@ -98,11 +103,11 @@ def _together(settings: BenchmarkConfig, loaded: Benchmark) -> tuple[str, ...]:
     return loaded.corpus_metrics if settings.corpus_metrics else ()
 
 
-def _chooser(settings: BenchmarkConfig) -> Callable[[Question], bool] | None:
+def _chooser(settings: BenchmarkConfig, split_by: SplitBy) -> Callable[[Question], bool] | None:
     """Return which questions may be asked; None for all."""
     tests: list[Callable[[Question], bool]] = []
     if settings.untouched_by is not None:
-        split_of = _splitter(settings.untouched_by)
+        split_of = split_by(settings.untouched_by)
         tests.append(lambda question: split_of(question) == settings.part)
     if settings.answerable:
         from ras_flow.evaluation.graphs import knows_answer  # noqa: PLC0415
@@ -111,16 +116,16 @@ def _chooser(settings: BenchmarkConfig) -> Callable[[Question], bool] | None:
     return (lambda question: all(test(question) for test in tests)) if tests else None
 
 
-def _splitter(path: Path) -> Callable[[Question], Split]:
-    """Return the split of questions in a training: by their text, or for facts by their topic."""
+def _splitter(path: Path) -> Callable[[Question], Split | None]:
+    """Return the split of questions in a training: by text and pages, or for facts by topic."""
     tables = load_toml(path)
     if any("graphs" in one for one in tables.get("sets", ())):
         from ras_flow.training.retriever.supervise import Mix  # noqa: PLC0415
 
         mix: Mix = checked(Mix, tables, str(path))
         return lambda one: mix.of(normalize_name(one.entities[0] if one.entities else one.question))
-    split_of = read_splitter(path)
-    return lambda one: split_of(one.question)
+    apart = read_apart(path)
+    return lambda one: apart(one.question, one.pages)
 
 
 def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:

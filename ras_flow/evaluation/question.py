@@ -63,6 +63,7 @@ class Question:
         graph: Its own triples, where the benchmark gives some.
         answerable: Whether what is searched holds the answer. Where it does not, the right thing to
             say is that it is unknown; gold answers then name what must not be said as a fact.
+        pages: Normalised titles of all pages that it rests on, by which trainings know it.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Question:
     entities: tuple[str, ...] = ()
     graph: tuple[Spo, ...] = ()
     answerable: bool = True
+    pages: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if isinstance(self.answers, str) or any(isinstance(s, str) for s in self.answer_sets):

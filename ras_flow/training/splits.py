@@ -1,19 +1,24 @@
-"""Splits by question or title: known before anything is drawn or made.
+"""Splits by question, title and page: known before anything is drawn or made.
 
 A split follows from what it is named by, in the form in which two spellings are one, and from the
 seed. So it is the same in every source, and does not change when data is added. (Splits by sample
-let two hops of one question fall on both sides.)
+let two hops of one question fall on both sides.) :class:`Apart` leaves out questions until no page
+that one split's questions rest on is another's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import model_validator
 
-from ras_flow.formats.normalize import normalize_question
+from ras_flow.datasets.contexts import gold_titles
+from ras_flow.datasets.reading import read_rows
+from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.support.paths import expanded
 from ras_flow.support.validation import Settings, Share, checked, load_toml
 
 Split = Literal["train", "dev", "test"]
@@ -48,12 +53,66 @@ class Splitter(Settings):
         return "dev" if place < self.test + self.dev else "train"
 
 
-def read_splitter(path: Path) -> Splitter:
-    """Read ``seed``, ``dev`` and ``test`` of a TOML file that describes training data."""
+Asked = tuple[str, frozenset[str]]
+"""A question and the normalised titles of the pages that it rests on."""
+
+
+class Apart:
+    """Sends questions into splits, so that no two splits' questions rest on the same page.
+
+    Of questions in different splits that share a page one side is left out. Those for testing and
+    then for development stay where an evaluation asks them (``asked``); of all ``others`` those for
+    training do.
+    """
+
+    def __init__(
+        self, splitter: Splitter, asked: Iterable[Asked], others: Iterable[Asked] = ()
+    ) -> None:
+        self._splitter = splitter
+        self._owners: dict[str, Split] = {}
+        orders: tuple[tuple[Split, ...], ...] = (("test", "dev"), ("train", "dev", "test"))
+        for order, questions in zip(orders, (asked, others), strict=True):
+            placed = [(splitter(question), titles) for question, titles in questions]
+            for split in order:
+                for own, titles in placed:
+                    if own == split and self._free(own, titles):
+                        self._owners |= dict.fromkeys(titles, own)
+
+    def __call__(self, question: str, titles: Iterable[str]) -> Split | None:
+        """Return the split of a question; None if it is left out."""
+        split = self._splitter(question)
+        return split if self._free(split, titles) else None
+
+    def of_page(self, title: str, text: str = "") -> Split:
+        """Return the split of a page: that of the questions that rest on it, if any does."""
+        return self._owners.get(normalize_name(title)) or self._splitter(title or text)
+
+    def may_read(self, split: Split, title: str) -> bool:
+        """Tell whether no other split's questions rest on a page."""
+        return self._free(split, [normalize_name(title)])
+
+    def _free(self, split: Split, titles: Iterable[str]) -> bool:
+        return all(self._owners.get(title, split) == split for title in titles)
+
+
+def read_apart(path: Path) -> Apart:
+    """Read a TOML file that describes training data, and the questions of the files it names."""
     named = load_toml(path)
     given = {name: named[name] for name in Splitter.model_fields if name in named}
     splitter: Splitter = checked(Splitter, given, str(path))
-    return splitter
+    sources: list[dict[str, Any]] = checked(list[dict[str, Any]], named.get("source", []), "source")
+    found = []
+    for names in (named.get("asked", []), [one.get("file") for one in sources]):
+        files: list[str] = checked(list[str], names, str(path))
+        found.append(questions_of(path.parent / expanded(name) for name in files))
+    return Apart(splitter, *found)
+
+
+def questions_of(files: Iterable[Path]) -> Iterator[Asked]:
+    """Yield the questions whose gold pages are known."""
+    for row in (row for file in files for row in read_rows(file)):
+        if titles := gold_titles(row):
+            yield row.text("question"), titles
 
 
 def fraction(seed: int, *names: str) -> float:

@@ -75,6 +75,7 @@ class Case:
         context: Passages given with the question that do not hold the facts: distractors.
         again: How many earlier cases of the source have its id: files that share questions, told
             in different ways, share their ids too.
+        titles: Normalised titles of the pages that the question rests on.
     """
 
     source: str
@@ -85,6 +86,7 @@ class Case:
     instruction: str = ""
     context: tuple[Page, ...] = ()
     again: int = 0
+    titles: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

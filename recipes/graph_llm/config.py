@@ -5,6 +5,7 @@
     seed = 13
     dev = 0.05
     test = 0.05
+    asked = ["2wiki_ctx.jsonl.gz"]      # optional: training shares no page with its dev and test
     max_triples = 4                     # optional: of a hop, for models that read so many
     answer_passages = 2                 # optional: of a hop, for answerers that read these too
     passages = [                        # optional: distractors, and better triples of known texts
@@ -76,6 +77,9 @@ class MixConfig(Settings):
         seed: Decides all that is random.
         dev: Share of the questions for development.
         test: Share of the questions for testing.
+        asked: Files whose dev and test questions an evaluation asks. Training leaves out what
+            shares a gold page with these; elsewhere dev and test leave out what shares one with
+            training.
         noise: How the simulated parts fail.
         as_text: Write passages instead of triples, to train without text-to-triples.
         max_triples: Triples of each hop that planner and answerer read, those nearest to its
@@ -93,6 +97,7 @@ class MixConfig(Settings):
     seed: NonNegative[int] = 13
     dev: Share[float] = 0.05
     test: Share[float] = 0.05
+    asked: Annotated[tuple[FilePath, ...], Field(strict=False)] = ()
     noise: Noise = Noise()
     as_text: bool = False
     max_triples: Positive[int] | None = None
@@ -118,7 +123,7 @@ class MixConfig(Settings):
     def files(self) -> list[Path]:
         """All files that are read."""
         found = [source.file for source in self.sources]
-        found += [passages.file for passages in self.passages]
+        found += [*self.asked, *(passages.file for passages in self.passages)]
         return found + [source.kb for source in self.sources if source.kb]
 
     def as_record(self) -> dict[str, Any]:
@@ -147,5 +152,6 @@ def load_config(path: Path) -> MixConfig:
         {
             "sources": tuple(one.override(placed(one)) for one in config.sources),
             "passages": tuple(one.override(placed(one)) for one in config.passages),
+            "asked": tuple(path.parent / expanded(str(file)) for file in config.asked),
         }
     )

@@ -1,4 +1,4 @@
-"""What the files of a mix hold, split by question before anything else is done with it."""
+"""What the files of a mix hold, split by question and page before anything else is done with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.writer import Progress, short_names
-from ras_flow.training.splits import SPLITS, Split, fraction
+from ras_flow.training.splits import SPLITS, Apart, Split, fraction, questions_of
 from recipes.graph_llm.case import Case, Page
 from recipes.graph_llm.config import MixConfig
 from recipes.graph_llm.sources import read_cases
@@ -51,40 +51,50 @@ class Inputs:
 def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
     """Read all files of a mix and split what they hold."""
     inputs = Inputs([], {split: [] for split in SPLITS})
-    triples: dict[str, tuple[Spo, ...]] = {}
-    titled: dict[str, Page] = {}
+    pages: list[Page] = []
     for number, passages in enumerate(config.passages):
         for page in read_pages(passages.file, passages.only):
             if progress:
                 progress(f"reading {passages.file.name}", number, len(config.passages))
-            triples[page.text] = page.triples
-            if page.title:
-                titled.setdefault(normalize_name(page.title), page)
-            inputs.pages[config.splitter(page.title or page.text)].append(page)
-    texts = Texts(triples, titled)
+            pages.append(page)
+    titled = {normalize_name(page.title): page for page in reversed(pages) if page.title}
+    texts = Texts({page.text: page.triples for page in pages}, titled)
     names = short_names(config.files)
-    named: Counter[tuple[str, str]] = Counter()
-    groups: dict[object, Split] = {}
+    read: list[list[Case]] = []
     for number, source in enumerate(config.sources):
-        split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
         dropped: Counter[str] = Counter()
+        read.append([])
         for case in read_cases(source.file, texts, kb=source.kb, dropped=dropped):
             if progress:
                 progress(f"reading {source.file.name}", number, len(config.sources))
-            split = config.splitter(case.question)
+            read[-1].append(case)
+        inputs.dropped |= {f"{names[source.file]}: {why}": n for why, n in dropped.items() if n}
+    everything = ((case.question, case.titles) for cases in read for case in cases)
+    apart = Apart(config.splitter, questions_of(config.asked), everything)
+    for page in pages:
+        inputs.pages[apart.of_page(page.title, page.text)].append(page)
+    named: Counter[tuple[str, str]] = Counter()
+    groups: dict[object, Split] = {}
+    for source, cases in zip(config.sources, read, strict=True):
+        split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
+        for case in cases:
+            split = apart(case.question, case.titles)
             # Wordings of one question that are in several splits stay in the first one's only.
-            if groups.setdefault((case.source, _evidence(case)), split) == split:
-                again = named[case.source, case.id]
-                named[case.source, case.id] += 1
-                split_cases[split].append(replace(case, again=again))
-        for cases in split_cases.values():
-            cases.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
+            if split is None or groups.setdefault((case.source, _evidence(case)), split) != split:
+                why = f"{names[source.file]}: questions too close to those of another split"
+                inputs.dropped[why] = inputs.dropped.get(why, 0) + 1
+                continue
+            context = tuple(page for page in case.context if apart.may_read(split, page.title))
+            again = named[case.source, case.id]
+            named[case.source, case.id] += 1
+            split_cases[split].append(replace(case, again=again, context=context))
+        for of_split in split_cases.values():
+            of_split.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
         inputs.cases.append(split_cases)
         inputs.counts[names[source.file]] = {
-            split: len({normalize_question(case.question) for case in cases})
-            for split, cases in split_cases.items()
+            split: len({normalize_question(case.question) for case in of_split})
+            for split, of_split in split_cases.items()
         }
-        inputs.dropped |= {f"{names[source.file]}: {why}": n for why, n in dropped.items() if n}
     return inputs
 
 

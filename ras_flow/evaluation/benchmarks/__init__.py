@@ -8,6 +8,7 @@ from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 
+from ras_flow.datasets.contexts import gold_titles
 from ras_flow.datasets.reading import Row
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.benchmarks import closed, jsonl, knowledge_graphs, multi_hop, open_ended
@@ -103,5 +104,5 @@ def _identified(read: Iterable[tuple[Row, Question | None]]) -> tuple[Question, 
             id = next(name for name in names if name not in found)
         elif id in found:
             raise InputError(f"{row.where}: the id {id!r} comes twice; give each its own.")
-        found[id] = replace(question, id=id)
+        found[id] = replace(question, id=id, pages=gold_titles(row))
     return tuple(found.values())

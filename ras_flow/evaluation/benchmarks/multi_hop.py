@@ -7,7 +7,6 @@ that names fields alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ras_flow.datasets.contexts import (
     as_documents,
@@ -17,6 +16,7 @@ from ras_flow.datasets.contexts import (
     said,
     support,
     title_of_step,
+    titles_of_paragraphs,
 )
 from ras_flow.datasets.reading import Row
 from ras_flow.datasets.wording import fill, references
@@ -146,17 +146,8 @@ def _pages(row: Row) -> Iterator[Support]:
     notes = row.items("evidence") if row.has("evidence") else []
     whole = (note for note in notes if isinstance(note, list) and len(note) == len(steps))
     for subquery, pages in zip(subqueries, next(whole, ()), strict=False):
-        for title in dict.fromkeys(_titles(pages)):
+        for title in dict.fromkeys(titles_of_paragraphs(pages)):
             yield Support(title, subquery=subquery)
-
-
-def _titles(pages: Any) -> Iterator[str]:
-    """Yield the titles in paragraph ids ("Genghis Khan-12"), however deep they are in lists."""
-    if isinstance(pages, str) and pages not in ("operation", "no_evidence"):
-        yield pages.rpartition("-")[0] or pages
-    elif isinstance(pages, list):
-        for page in pages:
-            yield from _titles(page)
 
 
 FORMS = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from ras_flow.datasets.contexts import gold_titles
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import ConfigurationError, InputError
 from recipes.graph_llm.case import Case
@@ -80,33 +82,36 @@ def read_cases(
     dropped: Counter[str] | None = None,
 ) -> Iterator[Case]:
     """Read a data set."""
-    dropped = Counter() if dropped is None else dropped
-    for case in _read(path, texts or Texts(), kb, dropped):
-        dropped[UNUSED] -= 1
-        yield case
-
-
-def _read(path: Path, texts: Texts, kb: Path | None, seen: Counter[str]) -> Iterator[Case]:
-    """Read a data set, and count its rows."""
     rows = read_rows(path)
     first = next(rows, None)
     if first is None:
         raise InputError(f"{path} is empty: name a file with rows.")
-    rows = _counted(chain([first], rows), seen)
+    row, taken, made = first, 0, 0
+
+    def noted() -> Iterator[Row]:
+        nonlocal row, taken
+        for row in chain([first], rows):
+            taken += 1
+            yield row
+
+    # Each format makes a row's cases before it takes the next row.
+    for case in _read(first, noted(), texts or Texts(), kb, path.name):
+        yield replace(case, titles=gold_titles(row))
+        made += 1
+    if dropped is not None:
+        dropped[UNUSED] += taken - made
+
+
+def _read(
+    first: Row, rows: Iterator[Row], texts: Texts, kb: Path | None, name: str
+) -> Iterator[Case]:
     if first.has("question", "path", "answers"):
         if kb is None:
-            raise ConfigurationError(f"{path.name} needs its knowledge graph: set `kb`.")
-        yield from pathquestion.read(rows, pathquestion.read_kb(kb))
-        return
+            raise ConfigurationError(f"{name} needs its knowledge graph: set `kb`.")
+        return pathquestion.read(rows, pathquestion.read_kb(kb))
     if kb is not None:
-        raise ConfigurationError(f"{path.name} is not a PathQuestion file: leave out `kb`.")
-    yield from detect(first).read(rows, texts)
-
-
-def _counted(rows: Iterable[Row], seen: Counter[str]) -> Iterator[Row]:
-    for row in rows:
-        seen[UNUSED] += 1
-        yield row
+        raise ConfigurationError(f"{name} is not a PathQuestion file: leave out `kb`.")
+    return detect(first).read(rows, texts)
 
 
 def detect(row: Row) -> Format:

@@ -133,6 +133,32 @@ def test_a_question_in_other_words_stays_in_its_split_in_whatever_file_it_is(fol
         assert len(splits) == 1, seed
 
 
+def test_training_reads_no_page_that_asked_questions_rest_on(folder: Path) -> None:
+    # Each film has its director in common with the next one; each question brings all their pages.
+    docs = [{"title": f"Person{n}", "sents": [f"Person{n} was born in Town{n}."]} for n in range(9)]
+    rows = [
+        film(n, docs=docs, support=[[f"Film{n}", 0], [f"Person{n // 2}", 0]]) for n in range(18)
+    ]
+    write_lines(folder / "films.jsonl", *rows)
+    pages = [{"title": f"Person{n}", "text": f"Person{n} is a painter."} for n in range(9)]
+    write_lines(folder / "passages.jsonl", *pages)
+    mix = MIX.replace("passages =", 'asked = ["films.jsonl"]\npassages =').replace("0.1", "0.3", 1)
+    (folder / "mix.toml").write_text(mix)
+    config = load_config(folder / "mix.toml")
+    inputs = read_inputs(config)
+    gold: dict[Split, set[str]] = {
+        split: {title for case in inputs.cases[0][split] for title in case.titles}
+        for split in SPLITS
+    }
+    kept = [case.question for case in inputs.cases[0]["test"]]
+    assert sorted(kept) == sorted(
+        row["question"] for row in rows if config.splitter(row["question"]) == "test"
+    )
+    assert gold["train"] and not gold["train"] & (gold["dev"] | gold["test"])
+    read = {page.title.lower() for page in inputs.all_pages("train")}
+    assert read & gold["train"] and not read & (gold["dev"] | gold["test"])
+
+
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
     config = load_config(folder / "mix.toml")
     names = ["train.jsonl", "dev.jsonl", "test.jsonl", "stats.json", "README.md"]
