@@ -88,8 +88,8 @@ def _gold_titles(row: Row) -> Iterator[str]:
     for field in ("decomp", "question_decomposition"):
         for step in row.rows(field) if row.has(field) else []:
             place = paragraph_of_step(step)
-            given = [] if place is None else paragraphs(row)
-            yield given[place][0] if place in range(len(given)) else title_of_step(step)
+            given = [] if place is None or place < 0 else paragraphs(row)[place : place + 1]
+            yield given[0][0] if given else title_of_step(step)
     if row.has("decomposition"):
         yield from row.texts("evidence_titles") if row.has("evidence_titles") else []
         yield from titles_of_paragraphs(row.value.get("evidence"))
