@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,6 +22,7 @@ from ras_flow.cli.work import (
     report,
     run_work,
 )
+from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -106,12 +108,16 @@ def supervise(
     mix: Annotated[Path, path_argument("MIX", "TOML file: questions, graphs.")],
     out: Out,
     refiner: Annotated[
-        str,
+        list[str],
         typer.Option(
             help="Who chooses among paths: gold, none, similarity, a chat model by its name, or a "
-            "local one, which scores them."
+            "local one, which scores them. Several are to be joined."
         ),
     ],
+    join: Annotated[
+        Literal["union", "intersection"] | None,
+        typer.Option(help="Take what any of several refiners chooses, or what all of them do."),
+    ] = None,
     base_url: BaseUrl = None,
     concurrency: Annotated[int, typer.Option(help="Questions under way at once.")] = 8,
     as_json: AsJson = False,
@@ -120,6 +126,7 @@ def supervise(
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
     from ras_flow.training.data.calls import LoggedModel, open_log
     from ras_flow.training.retriever.refining import (
+        JoinedRefiner,
         LocalRefiner,
         PromptedRefiner,
         ScoredRefiner,
@@ -127,19 +134,30 @@ def supervise(
     from ras_flow.training.retriever.supervise import check_labels_folder, supervise
 
     check_labels_folder(out)
-    kind, _, name = refiner.partition(":")
+    labels = {"gold", "none"}.intersection(refiner)
+    if (len(refiner) > 1) != (join is not None) or (join and labels):
+        raise InputError(
+            "Name one --refiner; or several that choose, which gold and none do not, and --join "
+            "union or intersection."
+        )
+
+    own = ("gold", "none", "similarity", "local")
+    chats = [one for one in refiner if one.partition(":")[0] not in own]
+
+    def named(name: str, log: Any) -> Any:
+        if name in labels:
+            return name
+        if name == "similarity":
+            return ScoredRefiner(LocalSentenceEncoder())
+        if name not in chats:
+            return LocalRefiner(name.partition(":")[2])
+        return PromptedRefiner(LoggedModel(load_model(name, base_url, concurrency), log, "refine"))
 
     async def work(progress: Progress) -> dict[str, Any]:
-        if refiner in ("gold", "none"):
-            return await supervise(mix, out, cast(Literal["gold", "none"], refiner), progress)
-        if refiner == "similarity":
-            return await supervise(mix, out, ScoredRefiner(LocalSentenceEncoder()), progress)
-        if kind == "local":
-            return await supervise(mix, out, LocalRefiner(name), progress)
-        model = load_model(refiner, base_url, concurrency)
-        async with open_log(out) as log:
-            chooser = PromptedRefiner(LoggedModel(model, log, "refine"))
-            return await supervise(mix, out, chooser, progress, at_once=concurrency)
+        async with open_log(out) if chats else nullcontext() as log:
+            named_ones = [named(name, log) for name in refiner]
+            used = JoinedRefiner(join, named_ones) if join else named_ones[0]
+            return await supervise(mix, out, used, progress, at_once=concurrency)
 
     with ended_by_ctrl_c(GO_ON) as loop, shown_progress() as progress:
         card = loop.run(in_time(work(progress)))

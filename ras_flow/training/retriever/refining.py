@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from ras_flow.parts.protocols import LanguageModel, SentenceEncoder
 from ras_flow.prompts.refiner import AGAIN, EXAMPLE, INSTRUCTION, case_text, chosen
 from ras_flow.support.extras import require
 from ras_flow.training.retriever.pool import Candidate, write_path
+
+Joining = Literal["union", "intersection"]
 
 CHUNK = 60
 """Paths of one prompt."""
@@ -84,6 +86,24 @@ class PromptedRefiner:
                     found += [start + at for at in picked]
                     break
         return found if heard else None
+
+
+class JoinedRefiner:
+    """Chooses what any of several refiners chooses, or what all of them do.
+
+    Those whose replies cannot be used do not count.
+    """
+
+    def __init__(self, how: Joining, refiners: Sequence[Refiner]) -> None:
+        self.name = f"{how}({', '.join(one.name for one in refiners)})"
+        self._join = set[int].union if how == "union" else set[int].intersection
+        self._refiners = refiners
+
+    async def choose(self, case: Case) -> list[int] | None:
+        """Ask each of them."""
+        made = [await one.choose(case) for one in self._refiners]
+        usable = [set(some) for some in made if some is not None]
+        return sorted(self._join(*usable)) if usable else None
 
 
 class ScoredRefiner:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -21,7 +22,7 @@ from ras_flow.training.retriever.graphs import Graph
 from ras_flow.training.retriever.labels import Label, Options, label
 from ras_flow.training.retriever.pool import HOPS, Walks, make_pool, merge, paths_of, write_path
 from ras_flow.training.retriever.questions import Asked, read_labelled
-from ras_flow.training.retriever.refining import Case, PromptedRefiner
+from ras_flow.training.retriever.refining import Case, JoinedRefiner, PromptedRefiner
 from ras_flow.training.retriever.supervise import supervise
 from ras_flow.training.splits import SPLITS
 
@@ -197,6 +198,27 @@ async def test_many_candidates_are_asked_about_in_parts_and_unusable_replies_onc
     assert len(model.prompts) == calls
 
 
+@pytest.mark.parametrize(
+    ("how", "words", "expected"),
+    [
+        ("union", ("job", "child"), [0, 1, 2]),
+        ("intersection", ("job", "child"), [0]),
+        ("intersection", ("job", None), [0, 2]),
+        ("union", (None, None), None),
+    ],
+)
+async def test_choices_are_joined(
+    how: Any, words: tuple[str | None, ...], expected: list[int] | None
+) -> None:
+    refiner = JoinedRefiner(how, [Chosen(one) for one in words])
+    facts = [("Ann", "child's job", "cook"), ("Ann", "child", "Bo"), ("Ann", "job", "nurse")]
+    graph = Subgraph.of(facts, ["Ann"])
+    pool = make_pool(Walks(graph), [0], [1])
+    case = Case("?", ["cook"], graph, merge(graph, pool, [1]))
+    assert await refiner.choose(case) == expected
+    assert refiner.name == f"{how}(test, test)"
+
+
 def test_the_command_labels_a_mix_and_names_the_refiner(tmp_path: Path) -> None:
     asked = {
         "id": "1", "question": "What do Ann's children do?", "graph": "g", "entities": ["Ann"],
@@ -215,6 +237,9 @@ def test_the_command_labels_a_mix_and_names_the_refiner(tmp_path: Path) -> None:
     assert card["refiner"] == "none"
     [quality] = card["against_gold"].values()
     assert (quality["precision"], quality["recall"], quality["exact"]) == (0, 0, 0)
+    for more in ("--refiner similarity --refiner local:x", "--refiner gold --join union"):
+        wrong = ["data", "supervise", str(mix), "--out", str(out), *more.split()]
+        assert "--join" in str(CliRunner().invoke(app, wrong).exception)
     [record] = [one for split in SPLITS for one in read_labelled(out / f"{split}.jsonl")]
     assert record["paths"] == [[("likes", False)]]
     asked["graph"] = "h"
