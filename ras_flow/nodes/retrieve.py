@@ -8,10 +8,10 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import passages_event
-from ras_flow.nodes.facts import Facts, facts_beside
 from ras_flow.nodes.shown import Shown
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import one_each, storable
+from ras_flow.parts.facts import Facts
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
@@ -45,7 +45,7 @@ async def retrieve(
     queries = subquery.splitlines() if shown else [subquery]
     facts = Facts([], {}, [])
     if parts.has_knowledge(context):
-        facts = await facts_beside(queries, context, parts)
+        facts = await (await parts.get_kg_retriever(context)).search(queries)
     found: list[ScoredPassage] = []
     left_out: set[str] = set()
     if parts.has_documents(context):

@@ -46,8 +46,7 @@ async def open_all(parts: PartsSource, context: Context) -> None:
 
 async def open_graph(parts: PartsSource, context: Context) -> None:
     """Open the knowledge graph and what scores its facts."""
-    await parts.get_knowledge(context)
-    await parts.get_fact_retriever(context)
+    await parts.get_kg_retriever(context)
 
 
 async def start(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -13,10 +12,9 @@ from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.state.channels import RunState
 from ras_flow.state.kg import last_hop, passage_in, read_in
-from ras_flow.state.schema import Extracted, Passage
 from ras_flow.state.usage import Cost
 from ras_flow.triples.cache import TripleCache
-from ras_flow.triples.extraction import Made, as_extracted, extract
+from ras_flow.triples.extraction import Made, as_extracted, extract, pages_triples
 
 
 async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource) -> dict[str, Any]:
@@ -64,12 +62,3 @@ async def to_triples(state: RunState, runtime: Runtime[Any], parts: PartsSource)
     if failed != hop.get("failed", []):
         update["hops"] = [{"index": hop["index"], "failed": failed}]
     return update
-
-
-def pages_triples(passages: Sequence[Passage]) -> list[Extracted]:
-    """Return what the pages of knowledge graphs among passages state, as they state it."""
-    return [
-        Extracted(passage=passage["id"], triples=passage["triples"])
-        for passage in passages
-        if "triples" in passage
-    ]

@@ -13,13 +13,14 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
-from ras_flow.errors import ConfigurationError, IndexMismatchError, IndexMissingError, InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.graph_llm.attributes import attribute_graph
 from ras_flow.graph_llm.nearest import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.waiting import check_room
 from ras_flow.parts import graphs, named
 from ras_flow.parts.checks import reading_of
+from ras_flow.parts.facts import BESIDE, KgRetriever
 from ras_flow.parts.given import (
     LANGUAGE_MODEL,
     chat,
@@ -42,6 +43,7 @@ from ras_flow.parts.protocols import (
 )
 from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import AttributedGraph, Reading
+from ras_flow.parts.triple_search import open_triple_search
 from ras_flow.settings.context import (
     DEFAULTS,
     NO_EXTRACTOR,
@@ -52,8 +54,6 @@ from ras_flow.settings.context import (
 )
 from ras_flow.settings.limits import check_names, check_server
 from ras_flow.state.schema import Hop, Passage, Triple
-from ras_flow.triples.cache import TripleCache
-from ras_flow.triples.lazy import LazyTripleRetriever
 
 T = TypeVar("T")
 
@@ -296,10 +296,21 @@ class Parts:
         """Return what scores the knowledge graph's facts."""
         return await _given_or_named(self.fact_retriever, graphs.fact_retriever_of, context)
 
+    async def get_kg_retriever(self, context: Context, facts: int | None = None) -> KgRetriever:
+        """Return what searches the knowledge graph; the first call opens it."""
+        return KgRetriever(
+            await self.get_knowledge(context),
+            await self.get_fact_retriever(context),
+            depth=context.kg_depth,
+            facts=facts or context.kg_triples or BESIDE,
+        )
+
     async def get_retriever(self, context: Context) -> Retriever:
-        """Return the retriever; the first call opens the index."""
+        """Return the retriever of documents, or else of a graph; the first call opens them."""
         if self.retriever is not None:
             return self.retriever
+        if not self.has_documents(context):
+            return await self.get_kg_retriever(context)
         return await named.open_retriever_of(context)
 
     async def get_triple_retriever(
@@ -308,31 +319,7 @@ class Parts:
         """Return what finds passages by their triples: a stored index or a search."""
         if self.triple_retriever is not None and given is None:
             return self.triple_retriever
-        if self.keeps_text(context):
-            raise ConfigurationError(
-                f"A search for triples needs an extractor, and {NO_EXTRACTOR!r} extracts none: "
-                "name one, or leave the setting out."
-            )
-        extractor = await self.get_extractor(context)
-        encoder = await _given_or_named(self.encoder, named.encoder_of, context)
-        cache = TripleCache(store, extractor.identity)
-        if given is not None:
-            return LazyTripleRetriever(given, extractor, cache, encoder)
-        wanted, warnings = getattr(context, "triple_index", "auto"), list[str]()
-        if self.retriever is not None and wanted == "stored":
-            raise ConfigurationError(
-                "This graph was built with a retriever, which has no stored triples: use "
-                'triple_index="lazy", or build it without one and name an index.'
-            )
-        if self.retriever is None and wanted != "lazy":
-            try:
-                return await named.open_triples_of(context, extractor.identity, encoder)
-            except (IndexMissingError, IndexMismatchError) as error:
-                if wanted == "stored":
-                    raise
-                warnings += [str(error)] * isinstance(error, IndexMismatchError)
-        retriever = await self.get_retriever(context)
-        return LazyTripleRetriever(retriever, extractor, cache, encoder, warnings)
+        return await open_triple_search(self, context, store, given)
 
 
 async def _given_or_named(given: T | None, make: Callable[[Context], T], context: Context) -> T:

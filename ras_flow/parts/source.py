@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
@@ -22,6 +22,9 @@ from ras_flow.parts.protocols import (
 from ras_flow.parts.records import AttributedGraph, Reading
 from ras_flow.settings.context import Context, Loop
 from ras_flow.state.schema import Hop, Passage, Triple
+
+if TYPE_CHECKING:
+    from ras_flow.parts.facts import KgRetriever
 
 
 class PartsSource(Protocol):
@@ -119,6 +122,10 @@ class PartsSource(Protocol):
 
     async def get_fact_retriever(self, context: Context) -> FactRetriever:
         """Return what scores the knowledge graph's facts."""
+        ...
+
+    async def get_kg_retriever(self, context: Context, facts: int | None = None) -> KgRetriever:
+        """Return what searches the knowledge graph, for so many facts at most."""
         ...
 
     async def get_reading(self, context: Context) -> Reading:

@@ -79,7 +79,7 @@ class Context(Settings):
             each subquery after the question.
         kg: Folder of a knowledge graph, ``"demo"`` for the one that ships with ras_flow, or a TOML
             file that names a server. ReG answers from it; RAS searches it for each subquery, beside
-            the index.
+            the index; T²RAG in place of one.
         kg_retriever: What scores its facts: ``"similarity"``, ``"local:default"`` for the retriever
             that ships with ras_flow, or ``local:FOLDER`` of one that `ras-flow train retriever`
             made.

@@ -32,9 +32,7 @@ class T2Context(Context):
 
     model_roles: ClassVar[tuple[str, ...]] = ("planner", "resolver", "extractor", "answerer")
     bare_roles: ClassVar[tuple[str, ...]] = ("planner", "resolver")
-    unread: ClassVar[frozenset[str]] = frozenset(
-        {"kg", "kg_retriever", "kg_triples", "kg_depth", "loop", "reads"}
-    )
+    unread: ClassVar[frozenset[str]] = frozenset({"loop", "reads"})
 
     max_hops: Count = 3
     resolver: Name | None = None

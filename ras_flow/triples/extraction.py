@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ras_flow.errors import ModelUnavailableError
@@ -81,6 +81,15 @@ def as_extracted(refined: Mapping[str, Refined]) -> list[Extracted]:
     return [
         Extracted(passage=id, triples=[list(triple) for triple in kept.triples])
         for id, kept in refined.items()
+    ]
+
+
+def pages_triples(passages: Iterable[Passage]) -> list[Extracted]:
+    """Return what the pages of knowledge graphs among passages state, as they state it."""
+    return [
+        Extracted(passage=passage["id"], triples=passage["triples"])
+        for passage in passages
+        if "triples" in passage
     ]
 
 

@@ -12,7 +12,7 @@ from ras_flow.parts.records import FoundTriples, TripleQuery
 from ras_flow.state.kg import to_new_triples
 from ras_flow.state.schema import Passage
 from ras_flow.triples.cache import TripleCache
-from ras_flow.triples.extraction import as_extracted, extract
+from ras_flow.triples.extraction import as_extracted, extract, pages_triples
 from ras_flow.triples.ranking import Hit, proposition, rank
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class LazyTripleRetriever:
     """Searches passages by the same texts, extracts what the cache does not know, and ranks that.
 
     Any retriever will do, also one over LangChain's stores; or passages that are given, which are
-    all ranked.
+    all ranked. Pages of a knowledge graph state their triples themselves.
     """
 
     def __init__(
@@ -48,10 +48,12 @@ class LazyTripleRetriever:
         if not queries:
             return FoundTriples()
         passages = {passage["id"]: passage for passage in await self._passages(queries, k)}
-        made = await extract(list(passages.values()), self._extractor, self._cache)
-        triples = list(to_new_triples(as_extracted(made.refined)).values())
-        texts = [*(query.text for query in queries), *map(proposition, triples)]
-        vectors = await self._encoder.encode(texts)
+        texts = [passage for passage in passages.values() if "triples" not in passage]
+        made = await extract(texts, self._extractor, self._cache)
+        extracted = [*as_extracted(made.refined), *pages_triples(passages.values())]
+        triples = list(to_new_triples(extracted).values())
+        said = [*(query.text for query in queries), *map(proposition, triples)]
+        vectors = await self._encoder.encode(said)
         scores = vectors[: len(queries)] @ vectors[len(queries) :].T
         found = rank(
             lambda some, depth: [_nearest(scores[query], depth) for query in some],
@@ -63,7 +65,7 @@ class LazyTripleRetriever:
         return replace(
             found,
             extractions=list(made.fresh.values()),
-            warnings=[*self._warnings, *made.problems(list(passages.values()))],
+            warnings=[*self._warnings, *made.problems(texts)],
         )
 
     async def _passages(self, queries: Sequence[TripleQuery], k: int) -> Sequence[Passage]:

@@ -43,7 +43,6 @@ def refused(*arguments: str, code: int = 1) -> str:
         (["ask", "Q?", "--set", "colour=red"], ["'colour'", "Known", "max_seconds"]),
         (["ask", "Q?", "--set", "unresolved=drop"], ["'unresolved'", "--system t2rag"]),
         (["ask", "Q?", "--system", "x"], ["'x'", "t2rag"]),
-        (["ask", "Q?", "--system", "t2rag", "--kg", "demo"], ["'kg'", "ras and reg"]),
         (["ask", "Q?", "--kg", "demo", "--system", "reg", "--docs", "docs"], ["--docs"]),
         (["ask", "Q?", "--system", "reg"], ["--kg GRAPH"]),
         (["ask", "Q?", "--docs", "docs", "--model", "gpt"], ["'gpt'", "provider:model"]),

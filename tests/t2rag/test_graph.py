@@ -8,8 +8,10 @@ import pytest
 
 from ras_flow import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
+from ras_flow.parts.facts import KgRetriever
 from ras_flow.t2rag.state import merge_fills
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedModel
+from tests.reg.world import SmallGraph, Words
 from tests.t2rag.world import (
     QUESTION,
     ROUNDS,
@@ -17,7 +19,7 @@ from tests.t2rag.world import (
     TRIPLES,
     Propositions,
     Replies,
-    Words,
+    WordVectors,
     build,
     down,
     read,
@@ -178,10 +180,33 @@ async def test_a_reply_in_the_papers_form_fills_and_adds() -> None:
     assert result["stop_reason"] == "sufficient"
 
 
+async def test_a_knowledge_graph_is_searched_as_any_retriever_and_its_facts_not_extracted() -> None:
+    def fill(view: str) -> str:
+        team = "c1: Lou Seal" in view
+        return "c1 = San Francisco Giants [1]" if team else "c1 = 2010 World Series [1]"
+
+    extractor = MappingExtractor({})
+    parts = world(
+        "Lou Seal | mascot of team | ?team\n?team | won championship | ?title",
+        resolver=ScriptedModel(fill),
+        retriever=KgRetriever(SmallGraph(), Words()),
+        triple_retriever=None,
+        extractor=extractor,
+        encoder=WordVectors(),
+        answerer=ScriptedAnswerer("2010 World Series"),
+    )
+    result = await ask(parts)
+    assert filled(result) == {"?team": "San Francisco Giants", "?title": "2010 World Series"}
+    assert all(fill["grounded"] for fill in result["fills"].values()) and not extractor.calls
+    assert {one["source"] for one in result["citations"]} == {"small"}
+    with pytest.raises(ConfigurationError, match="leave out"):
+        await ask(parts, kg="demo")
+
+
 async def test_given_documents_are_the_first_round() -> None:
     documents = [{"title": "Salt Road", "text": TEXTS["Salt Road"]}]
     extractor = MappingExtractor(TRIPLES)
-    parts = world(extractor=extractor, encoder=Words())
+    parts = world(extractor=extractor, encoder=WordVectors())
     asked = {"question": QUESTION, "documents": documents, "settings": {"planning": "static"}}
     result = await build(parts).ainvoke(asked)
     assert result["stop_reason"] == "static" and filled(result) == {"?director_b": "Per Holm"}

@@ -82,7 +82,7 @@ class Propositions:
         return rank(search, self.triples, self.passages.get, skips, k)
 
 
-class Words:
+class WordVectors:
     """Embeds a text by its words."""
 
     identity, dimension = "testing:words", 256

@@ -14,7 +14,6 @@ from ras_flow.formats.quality import refine
 from ras_flow.formats.stated import is_stated
 from ras_flow.formats.triples import Spo
 from ras_flow.nodes.one_call.reading import Read, read_hop, unread
-from ras_flow.nodes.to_triples import pages_triples
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import may_retrieve
@@ -23,6 +22,7 @@ from ras_flow.state.kg import as_spo, last_hop, merge_triples, to_new_triples
 from ras_flow.state.schema import Extracted, passage_id
 from ras_flow.state.usage import Cost
 from ras_flow.triples.cache import TripleCache
+from ras_flow.triples.extraction import pages_triples
 
 UNSTATED = "not in its passage"
 

@@ -7,7 +7,6 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import passages_event
-from ras_flow.nodes.facts import find_facts
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.reg.state import RegState
@@ -23,7 +22,8 @@ async def retrieve(state: RegState, runtime: Runtime[Any], parts: PartsSource) -
     cost = Cost("retriever", f"retrieve:{index}")
     most = context.kg_triples or (await parts.get_reading(context)).kg_triples
     question, entities = state["question"], state["entities"]
-    facts = await find_facts([question], [entities], context, parts, most << index)
+    retriever = await parts.get_kg_retriever(context, most << index)
+    facts = await retriever.find([question], [entities])
     dropped = dropped_in(state["hops"])
     found = [page for page in facts.pages if page.passage["id"] not in dropped]
     passages = {page.passage["id"]: page.passage for page in found}
