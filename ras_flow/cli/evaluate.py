@@ -102,6 +102,32 @@ def report(folder: Folder) -> None:
 
 
 @app.command()
+def table(
+    runs: Annotated[
+        list[Path], path_argument("RUN", "Folders of evaluations, or files that --rows wrote.")
+    ],
+    against: Annotated[str, typer.Option(help="System that all are compared with.")] = "ras",
+    rows: Annotated[
+        Path | None,
+        path_option(
+            "Write scores, costs and answers to this file (.jsonl.gz), to make the table from.",
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Print systems by benchmarks, with distances from one of them, as Markdown."""
+    from ras_flow.evaluation.report.overview import overview_table
+    from ras_flow.evaluation.rows import export_rows, exported_rows
+
+    found = [
+        row for run in runs for row in (exported_rows(run) if run.is_file() else _answers(run)[0])
+    ]
+    if rows:
+        export_rows(rows, found)
+    typer.echo(overview_table(found, against, seed=0).markdown())
+
+
+@app.command()
 def compare(
     first: Annotated[
         str, typer.Argument(metavar="A", help="A folder, or FOLDER:SYSTEM for one system of it.")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from ras_flow.errors import ConfigurationError, RunError
+from ras_flow.datasets.reading import read_json_lines
+from ras_flow.errors import ConfigurationError, InputError, RunError
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.formats.text import scrub_all
+from ras_flow.support.validation import checked
 
 FILE = "rows.sqlite"
 
@@ -71,6 +74,8 @@ class Row:
         return self.score >= WRONG_BELOW
 
 
+_NEEDED = ("question", "answers")
+
 ROW = TypeAdapter(Row)
 """Reads rows from JSON."""
 
@@ -78,6 +83,30 @@ ROW = TypeAdapter(Row)
 def as_json(row: Row) -> str:
     """Return a row as JSON; what cannot be stored is replaced."""
     return json.dumps(scrub_all(asdict(row)))
+
+
+def export_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write scores, costs and answers as JSON lines, without the benchmarks' own texts."""
+    lines = []
+    for row in rows:
+        outcome = replace(row.outcome, support="", hops=())
+        bare = replace(row, question="", answers=(), why="", outcome=outcome, saved_tokens={})
+        record = scrub_all(asdict(bare))
+        record["outcome"] = {k: v for k, v in record["outcome"].items() if v or v is False}
+        lines.append(json.dumps({k: v for k, v in record.items() if v or k in _NEEDED}) + "\n")
+    written = "".join(lines).encode()
+    try:
+        path.write_bytes(gzip.compress(written, mtime=0) if path.suffix == ".gz" else written)
+    except OSError as error:
+        raise RunError(f"{path} cannot be written ({error.strerror}).") from error
+
+
+def exported_rows(path: Path) -> list[Row]:
+    """Read what :func:`export_rows` wrote."""
+    return [
+        checked(ROW, value, f"{path}:{number}", InputError)
+        for number, value in read_json_lines(path)
+    ]
 
 
 class Rows:

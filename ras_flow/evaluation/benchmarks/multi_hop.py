@@ -7,6 +7,7 @@ that names fields alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from ras_flow.datasets.contexts import (
     as_documents,
@@ -18,7 +19,7 @@ from ras_flow.datasets.contexts import (
     title_of_step,
     titles_of_paragraphs,
 )
-from ras_flow.datasets.reading import Row
+from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.datasets.wording import fill, references
 from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form, optional_text
 from ras_flow.evaluation.question import Question, Support
@@ -50,11 +51,32 @@ def read_2wiki(row: Row) -> Question:
     return Question(
         id=optional_text(row, "id", "_id"),
         question=row.text("question"),
-        answers=(row.text("answer"),),
+        answers=_answers(row),
         documents=as_documents(given),
         support=tuple(_evidence(row, dict(given))),
         kind=optional_text(row, "type", "qtype"),
     )
+
+
+def rows_of_2wiki(path: Path) -> Iterator[Row]:
+    """Yield rows with their answers' other names, as 2Wiki's own evaluation takes them.
+
+    They stand in its ``id_aliases.json``, by the ``answer_id`` of published rows.
+    """
+    beside = path.with_name("id_aliases.json")
+    named = {
+        row.text("Q_id"): [*row.texts("aliases"), *row.texts("demonyms")]
+        for row in (read_rows(beside) if beside.is_file() else ())
+    }
+    for row in read_rows(path):
+        others = named.get(row.value.get("answer_id", ""))
+        yield Row({**row.value, "answer_aliases": others}, row.where) if others else row
+
+
+def _answers(row: Row) -> tuple[str, ...]:
+    field = "aliases" if row.has("aliases") else "answer_aliases"
+    aliases = row.texts(field) if row.has(field) else []
+    return tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)]))
 
 
 def _evidence(row: Row, given: dict[str, list[str]]) -> Iterator[Support]:
@@ -88,13 +110,11 @@ def read_musique(row: Row) -> Question:
     """
     answerable = not row.has("answerable") or row.flag("answerable")
     id = row.text("id")
-    field = "aliases" if row.has("aliases") else "answer_aliases"
-    aliases = row.texts(field) if row.has(field) else []
     given = paragraphs(row)
     return Question(
         id=id if answerable else f"{id}-unanswerable",
         question=row.text("question"),
-        answers=tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)])),
+        answers=_answers(row),
         documents=tuple({"title": title, "text": text} for title, text in given),
         support=tuple(_steps(row, given)) if answerable else (),
         answerable=answerable,
@@ -151,7 +171,7 @@ def _pages(row: Row) -> Iterator[Support]:
 
 
 FORMS = {
-    "2wikimultihopqa": Form("short_qa", SHORT_ANSWER, read_2wiki),
+    "2wikimultihopqa": Form("short_qa", SHORT_ANSWER, read_2wiki, rows=rows_of_2wiki),
     "hotpotqa": Form("short_qa", ("hotpotqa_f1", "exact_match", "match"), read_hotpotqa),
     "musique": Form("short_qa", SHORT_ANSWER, read_musique),
     "strategyqa": Form("yes_no", ("verdict_accuracy",), read_strategyqa),

@@ -11,8 +11,7 @@ from ras_flow.evaluation.costs import money
 from ras_flow.evaluation.error_classes import ABOUT
 from ras_flow.evaluation.metrics.abstention import auroc, risk_at
 from ras_flow.evaluation.metrics.facts import CUTS
-from ras_flow.evaluation.question import UNANSWERABLE
-from ras_flow.evaluation.report.summary import Summary, difference, paired
+from ras_flow.evaluation.report.summary import Summary
 from ras_flow.evaluation.report.tables import Table, interval, p_value, percent
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import Difference
@@ -50,41 +49,6 @@ def tables_of(
         share_table(summaries),
         example_table(summaries),
     ]
-
-
-def overview_table(found: Mapping[str, Summaries], seed: int) -> Table | None:
-    """Each system's main score by benchmark and over all answerable questions."""
-    found = {name: one for name, one in found.items() if not name.endswith(UNANSWERABLE)}
-    if len(found) < 2:
-        return None
-    reference = next(one.system for one in next(iter(found.values())) if one.reference)
-    means = {
-        (name, one.system): percent(one.main.mean) for name, some in found.items() for one in some
-    }
-    rows: dict[str, list[Row]] = {}
-    for one in (one for some in found.values() for one in some):
-        rows.setdefault(one.system, []).extend(one.rows)
-    table = []
-    for system, own in rows.items():
-        ahead = difference(paired(own, rows[reference]), seed) if system != reference else None
-        table.append(
-            [
-                system,
-                *(means.get((name, system), "") for name in found),
-                percent(fmean(row.score for row in own)),
-                str(len(own)),
-                *_ahead(ahead),
-                f"{fmean(row.outcome.tokens for row in own):.0f}",
-            ]
-        )
-    metrics = (f"{next(iter(some[0].scores))} on {name}" for name, some in found.items())
-    header = ["system", *found, "all", "questions", f"ahead of {reference}", "p", "tokens"]
-    note = (
-        f"In per cent: {', '.join(metrics)}; all: the mean over all questions of all benchmarks. "
-        "The distance is over all questions that both systems have, with its 95 % bootstrap "
-        f"interval and the p of a paired permutation test (seed {seed}). Tokens of a question."
-    )
-    return Table("All benchmarks", header, table, note)
 
 
 def score_table(summaries: Summaries, seed: int) -> Table:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.question import UNANSWERABLE
-from ras_flow.evaluation.report.contents import overview_table, tables_of
+from ras_flow.evaluation.report.contents import tables_of
+from ras_flow.evaluation.report.overview import overview_table
 from ras_flow.evaluation.report.summary import Summary, summarise
 from ras_flow.evaluation.report.tables import markdown_text
 from ras_flow.evaluation.rows import Row
@@ -43,8 +44,13 @@ def write_report(
 
     found = summarise(config, rows, read_corpus_scores(folder))
     parts = ["# Evaluation", "", *(f"{markdown_text(remark)}\n" for remark in remarks)]
-    tables = [overview_table(found, config.seed)]
-    parts += [table.markdown() for table in tables if table]
+    summed = [
+        one for name, some in found.items() if not name.endswith(UNANSWERABLE) for one in some
+    ]
+    if len({one.rows[0].benchmark for one in summed}) > 1:
+        reference = next(one.system for one in summed if one.reference)
+        every = [row for one in summed for row in one.rows]
+        parts.append(overview_table(every, reference, config.seed).markdown())
     for benchmark, summaries in found.items():
         parts += [f"## {markdown_text(benchmark)}", ""]
         if left := _left(summaries, config, (questions or {}).get(benchmark)):

@@ -157,6 +157,18 @@ def test_2wikimultihopqa_in_both_forms(tmp_path: Path) -> None:
     assert shared.support[2].facts == (("Laine", "date of birth", "3 May 1921"),)
 
 
+def test_2wikis_own_aliases_are_gold_answers_too(tmp_path: Path) -> None:
+    known = {"Q_id": "Q1", "aliases": ["Norge", "Norway"], "demonyms": ["Norwegian"]}
+    (tmp_path / "id_aliases.json").write_text(r.lines(known))
+    rows = [
+        e.WIKI2 | {"_id": id, "answer": "Norway", "answer_id": entity}
+        for id, entity in (("a", "Q1"), ("b", "Q2"), ("c", None))
+    ]
+    found = load(tmp_path, "2wikimultihopqa", "dev.json", json.dumps(rows))
+    answers = [question.answers for question in found.questions]
+    assert answers == [("Norway", "Norge", "Norwegian"), ("Norway",), ("Norway",)]
+
+
 def test_2wiki_triples_go_by_name_where_there_are_more_than_titles(tmp_path: Path) -> None:
     row = e.WIKI2 | {
         "evidences": [*e.WIKI2["evidences"], ["Salt Road", "country", "Finland"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,6 +66,12 @@ def test_an_evaluation_is_run_reported_compared_and_its_runs_are_shown(
     run = next(line for line in flips.out.splitlines() if "'Narvik' (run" in line)
     shown = ras_flow("runs", "show", run.split()[-1].rstrip(")"), "--database", str(out))
     assert shown.code == 0 and "Where was Mira Lund born?" in shown.out
+
+    kept = settings.parent / "rows.jsonl.gz"
+    table = ras_flow("eval", "table", str(out), "--rows", str(kept))
+    assert table.code == 0 and "| single | 2 | 50.0 |" in table.out, table.err
+    assert ras_flow("eval", "table", str(kept)).out == table.out
+    assert "Mira Lund" not in gzip.decompress(kept.read_bytes()).decode()
 
     (out / "report.md").unlink()
     assert ras_flow("eval", "report", str(out)).code == 0
