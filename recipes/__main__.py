@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from ras_flow.cli.commands import run
 from ras_flow.cli.graph_llm import Config
 from ras_flow.cli.options import path_argument, path_option
 from ras_flow.cli.output import AsJson, log
+from ras_flow.cli.progress import shown_progress
 from ras_flow.cli.settings import BaseUrl, ExtractorOutput
 from ras_flow.cli.train import Data
 from ras_flow.cli.triples import Database
@@ -24,11 +26,13 @@ from ras_flow.settings.context import DEFAULT_MODEL, DEFAULTS, NO_EXTRACTOR, Con
 from ras_flow.support.validation import read_toml
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.writer import Progress
+from ras_flow.training.texts.config import RowTraining
 from ras_flow.training.triples.comparing import drawn, kept_in, trained_extractor
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
 from ras_flow.training.triples.raw import extract_raw, passages_of
+from recipes.baselines import play_baseline
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.mix import write_mix
 from recipes.graph_llm.playing import play_mix
@@ -128,6 +132,38 @@ def play(
 
 
 @app.command()
+def play_baselines(
+    config: Mix,
+    training: Annotated[
+        Path, path_argument("TRAINING", "Settings for train texts: the model and its tasks.")
+    ],
+    out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
+    system: Annotated[str, typer.Option(help="single or ircot.")] = "single",
+    top_k: Annotated[int, typer.Option(min=1, help="Passages a search.")] = 2,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Training questions at most; others in proportion.")
+    ] = None,
+) -> None:
+    """Run a baseline of the evaluation on training questions, with a teacher as its model."""
+    mix, settings = load_config(config), read_toml(training, RowTraining)
+    with ended_by_ctrl_c("") as loop, shown_progress() as progress:
+        rows = loop.run(
+            in_time(
+                play_baseline(
+                    mix,
+                    system,
+                    base=settings.model.name,
+                    tasks=settings.tasks,
+                    top_k=top_k,
+                    limit=limit,
+                    progress=progress,
+                )
+            )
+        )
+    _tell_rows(write_rows(out, rows, mix.seed))
+
+
+@app.command()
 def kg_questions(
     data: Annotated[Path, path_argument("DATA", "Folder of published files.")],
     out: Annotated[Path, path_option("Folder to write.", "--out")],
@@ -144,9 +180,7 @@ def convert_t2rag(
 ) -> None:
     """Convert published data sets to what T²RAG's adapter learns: decompose and resolve."""
     mix = load_config(config)
-    counts = write_rows(out, rows_of(mix), mix.seed)
-    for (split, task, source), count in sorted(counts.items()):
-        typer.echo(f"{split} {task} {source}: {count}")
+    _tell_rows(write_rows(out, rows_of(mix), mix.seed))
 
 
 @app.command()
@@ -231,6 +265,11 @@ def measure_rules(
             return await extract_raw(extractor, passages_of(texts, facts), cache, log)
 
     typer.echo(effects_table(effects_of_rules(asyncio.run(work()), texts, facts)))
+
+
+def _tell_rows(counts: Mapping[tuple[str, str, str], int]) -> None:
+    for (split, task, source), count in sorted(counts.items()):
+        typer.echo(f"{split} {task} {source}: {count}")
 
 
 def _extractor_settings(extractor: str, base_url: str | None, output: str = "text") -> Context:

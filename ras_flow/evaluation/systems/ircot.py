@@ -45,7 +45,7 @@ AGAIN = "That was said before. Write what follows from it, or the answer."
 class IRCoT(Stepwise):
     """Searches for the question, then for each sentence that it adds to its reasoning."""
 
-    instruction, examples, again = INSTRUCTION, EXAMPLES, AGAIN
+    task, instruction, examples, again = "reason", INSTRUCTION, EXAMPLES, AGAIN
     step_tokens = 80
     # No newline by itself: a reply may begin with one, and a server would end it there.
     stop = ("\nQuestion:", "\n[")

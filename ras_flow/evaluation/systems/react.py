@@ -55,7 +55,7 @@ AGAIN = "This step could not be used: {problem} Reply with a Thought and an Acti
 class ReAct(Stepwise):
     """Keeps the whole transcript of thoughts, actions and observations in view."""
 
-    instruction, examples, again = INSTRUCTION, EXAMPLES, AGAIN
+    task, instruction, examples, again = "react", INSTRUCTION, EXAMPLES, AGAIN
     step_tokens = 128
     stop = ("\nObservation", "\nQuestion:")
 

@@ -8,8 +8,12 @@ Examples = list[tuple[str, str]]
 
 
 class Prompts(NamedTuple):
-    """Instructions and examples for short and for long answers."""
+    """Instructions and examples for short and for long answers.
 
+    ``task`` is what a model that was trained for short ones names in ``trained_for``.
+    """
+
+    task: str
     instruction: str
     examples: Examples
     long_instruction: str
@@ -17,6 +21,7 @@ class Prompts(NamedTuple):
 
 
 DIRECT = Prompts(
+    task="direct",
     instruction="""\
 You answer questions from what you know. Always give your best answer, as briefly as the question \
 allows: a name, a date, a number, yes or no, with no explanation.""",
@@ -39,6 +44,7 @@ nothing else.""",
 )
 
 FROM_PASSAGES = Prompts(
+    task="read",
     instruction="""\
 You answer a question with the help of passages, each after its title in brackets. Some of them \
 may not be to the point: use what helps and ignore the rest. Always give your best answer, even \

@@ -52,7 +52,7 @@ AGAIN = (
 class SelfAsk(Stepwise):
     """Sees the follow-up questions with their answers, and only the last one's passages."""
 
-    instruction, examples, again = INSTRUCTION, EXAMPLES, AGAIN
+    task, instruction, examples, again = "self_ask", INSTRUCTION, EXAMPLES, AGAIN
     step_tokens = 96
     stop = ("\n[", "\nQuestion:")
 

@@ -15,7 +15,7 @@ from ras_flow.evaluation.systems.prompting import (
     write,
 )
 from ras_flow.evaluation.systems.reading_prompts import DIRECT, FROM_PASSAGES, Prompts
-from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.prompted.prompting import few_shot, prefix_for
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Reply
 from ras_flow.settings.context import Context
@@ -33,7 +33,7 @@ class Reader:
     ) -> None:
         self._model = model
         self._stop = stop
-        self._short = few_shot(prompts.instruction, prompts.examples)
+        self._short = prefix_for(model, prompts.task, prompts.instruction, prompts.examples)
         self._long = few_shot(prompts.long_instruction, prompts.long_examples)
 
     async def read(self, state: RasState, context: Context, notes: str = "") -> Reply:

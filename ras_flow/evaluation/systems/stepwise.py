@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
 from ras_flow.evaluation.systems.prompting import Block, write
 from ras_flow.evaluation.systems.single import Reader
-from ras_flow.parts.prompted.prompting import few_shot
+from ras_flow.parts.prompted.prompting import prefix_for
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Reply
 from ras_flow.settings.context import Context
@@ -18,9 +18,11 @@ from ras_flow.state.channels import RasState
 class Stepwise(ABC):
     """Asks for one step at a time; without a conclusion, it answers from what was found.
 
-    ``again`` is what is said after an invalid reply.
+    ``again`` is what is said after an invalid reply. ``task`` is what a model that was trained for
+    these steps names in ``trained_for``.
     """
 
+    task: str
     instruction: str
     examples: Sequence[tuple[str, str]]
     again: str
@@ -30,7 +32,7 @@ class Stepwise(ABC):
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._reader = Reader(model)
-        self._prefix = few_shot(self.instruction, self.examples)
+        self._prefix = prefix_for(model, self.task, self.instruction, self.examples)
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Ask for the next step."""

@@ -111,8 +111,8 @@ class LocalLanguageModel(TokenizedModel):
     for the same model are made together; see :mod:`ras_flow.llms.local.joining`.
 
     Attributes:
-        trained_for: The tasks that `ras-flow train` trained it for, each with an instruction of its
-            own; an extractor's has no name.
+        trained_for: The tasks that `ras-flow train` trained it for, and what it was asked for each;
+            an extractor's has no name.
     """
 
     _kind = "AutoModelForCausalLM"
@@ -127,7 +127,7 @@ class LocalLanguageModel(TokenizedModel):
         self.identity = f"local:{self._key}{rounded}"
         tuned = find_tuned(name)
         self._turns = tuned.turns if tuned else 0
-        self.trained_for = tuple(tuned.instructions) if tuned else ()
+        self.trained_for = dict(tuned.instructions) if tuned else {}
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
 
     async def generate(

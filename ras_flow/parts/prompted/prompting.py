@@ -20,6 +20,14 @@ def few_shot(instruction: str, examples: Sequence[tuple[str, str]]) -> list[Mess
     return messages
 
 
+def prefix_for(
+    model: LanguageModel, task: str, instruction: str, examples: Sequence[tuple[str, str]]
+) -> list[Message]:
+    """Make the beginning of a task's prompt; a model that was trained for it needs no examples."""
+    told = getattr(model, "trained_for", {}).get(task)
+    return few_shot(instruction, examples) if told is None else few_shot(told, ())
+
+
 def ask(prefix: Sequence[Message], text: str) -> list[Message]:
     """Append the message that asks."""
     return [*prefix, {"role": "user", "content": text}]

@@ -1,0 +1,204 @@
+"""What trained baselines learn from: the baselines themselves, run with a teacher as their model.
+
+So a row's input is what the system shows its model, and its output what the system can read. The
+questions are a mix's; the searches go through the passages of its training questions, or for
+``dev`` through all. Where only the triples of a passage are known, they are its text. A question is
+left out that has no answer, or whose passages are not all there.
+
+The teacher answers what it is asked to read with the gold answer, whatever was found, as the
+baselines are told to. As IRCoT it states the facts that lead further and that it did not ask for,
+each as a question with its answer; asks for what nothing shown tells; and concludes as soon as all
+is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from contextvars import ContextVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ras_flow.documents.source import SourceDocument
+from ras_flow.errors import InputError
+from ras_flow.evaluation.systems import Ingredients, find_system
+from ras_flow.evaluation.systems.replies import first_sentence
+from ras_flow.formats.plan import is_askable
+from ras_flow.indexes.sync import sync_index
+from ras_flow.llms.local.tokenized import TokenizedModel
+from ras_flow.parts.chosen import Parts
+from ras_flow.parts.records import Generation, Message
+from ras_flow.settings.context import Context
+from ras_flow.support.concurrency import in_order
+from ras_flow.training.data.writer import Progress
+from ras_flow.training.splits import SPLITS, Split, fraction
+from recipes.graph_llm.agenda import Agenda
+from recipes.graph_llm.case import Case, Step
+from recipes.graph_llm.config import MixConfig
+from recipes.graph_llm.inputs import Inputs, read_inputs
+from recipes.graph_llm.passage_text import passage_text
+from recipes.graph_llm.playing import AT_ONCE
+from recipes.graph_llm.sources.texts import mentions
+from recipes.graph_llm.threads import in_thread
+from recipes.t2rag.convert import TextRow
+from recipes.triples.support import supported
+
+CUT = 0.15
+"""Share of the runs that end after one or two searches, so that reading the rest is learnt too."""
+
+
+class Lesson:
+    """One run: what the teacher was asked and said, and what it knows."""
+
+    def __init__(self, case: Case) -> None:
+        self.rows: list[TextRow] = []
+        self._case, self._agenda = case, Agenda(case)
+        self._agenda.ask(case.question, None)
+        self._named: set[int] = set()
+
+    def reply(self, task: str, shown: str) -> str:
+        """Reply as a trained model should."""
+        said = self._case.answer if task == "read" else self._step(shown)
+        self.rows.append({"task": task, "input": shown, "output": said})
+        return said
+
+    def _step(self, shown: str) -> str:
+        """Write the next sentence of a reasoning."""
+        steps = self._case.steps
+        passages = [line for line in shown.splitlines() if line.startswith("[")]
+        untold = [at for at, step in enumerate(steps) if not _told(step, passages)]
+        leading = {need for at in untold for need in steps[at].needs} - {*untold, *self._named}
+        if leading:
+            self._named.add(at := min(leading))
+            return first_sentence(_statement(steps[at]))
+        target, step = self._agenda.next(untold)
+        if target is None or step is None or target["label"] != "SUBQ":
+            return f"So the answer is: {self._case.answer}"
+        self._agenda.ask(target["subquery"], step)
+        self._named.add(step)
+        return first_sentence(target["subquery"])
+
+
+_lesson: ContextVar[Lesson] = ContextVar("lesson")
+"""The run that asks: building a graph for each would take most of the time."""
+
+
+class TeachingModel(TokenizedModel):
+    """A baseline's model that knows the gold facts; ``tasks`` are what it is asked, by name."""
+
+    identity, batch_size = "teacher", 1
+
+    def __init__(self, base: str, tasks: Mapping[str, str]) -> None:
+        super().__init__(base)
+        self.trained_for = tasks
+        self._named = {instruction: task for task, instruction in tasks.items()}
+
+    async def generate(
+        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> list[Generation]:
+        """Reply to each prompt in the run that asks."""
+        del max_new_tokens, stop
+        asked = [(self._named[told["content"]], shown["content"]) for told, shown in prompts]
+        return [Generation(_lesson.get().reply(*one)) for one in asked]
+
+
+def _told(step: Step, passages: Sequence[str]) -> bool:
+    return all(
+        any(supported(fact[0], one) == supported(fact[2], one) == 1 for one in passages)
+        for fact in step.short or step.facts
+    )
+
+
+def _statement(step: Step) -> str:
+    """Write what a step finds out: "Who directed Salt Road: Aino Laine."."""
+    asked = step.phrasings[0] if step.phrasings else step.page.title
+    facts = step.short or step.facts
+    found = dict.fromkeys(o if not mentions(asked, o) else s for s, _, o in facts)
+    return f"{asked.rstrip('?. ')}: {', '.join(found)}."
+
+
+async def play_baseline(
+    config: MixConfig,
+    kind: str,
+    *,
+    base: str,
+    tasks: Mapping[str, str],
+    top_k: int,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> list[TextRow]:
+    """Return the rows of a baseline's runs on the questions of ``train`` and ``dev``.
+
+    ``base`` is the model to train, whose window and tokens count; ``tasks`` are what it will be
+    asked, by the tasks' names.
+    """
+    inputs = await in_thread(read_inputs, config, progress=progress)
+    teacher = TeachingModel(base, tasks)
+    rows: list[TextRow] = []
+    parts: tuple[tuple[Split, tuple[Split, ...]], ...] = (("train", SPLITS[:1]), ("dev", SPLITS))
+    for split, searched in parts:
+        cases = _chosen(config, inputs, split, limit)
+        with TemporaryDirectory(prefix="ras-flow-play-") as folder:
+            index = await sync_index(Path(folder), _documents(inputs, searched), None)
+            settings = Context(top_k=top_k)
+            retrieval = Parts(retriever=index.retriever("bm25"), defaults=settings)
+            graph = find_system(kind).build(Ingredients(parts=retrieval, reader=teacher)).compile()
+
+            async def run(case: Case, graph: Any = graph) -> list[TextRow]:
+                _lesson.set(lesson := Lesson(case))
+                hops = _most_hops(case, config.seed, kind)
+                own = {"instruction": case.instruction, "max_hops": hops}
+                await graph.ainvoke({"question": case.question, "settings": own})
+                return lesson.rows
+
+            done = 0
+            async with aclosing(in_order(run, cases, AT_ONCE)) as ended:
+                async for case, made in ended:
+                    name, own = f"{case.source}/{case.name}", {"source": case.source}
+                    rows += [
+                        {"id": f"{name}/{at}", **own, "split": split, **row}
+                        for at, row in enumerate(made)
+                    ]
+                    done += 1
+                    if progress:
+                        progress(f"playing {split}", done, len(cases))
+    if not rows:
+        raise InputError("The mix has no question whose facts are known. Name other sources.")
+    return rows
+
+
+def _most_hops(case: Case, seed: int, kind: str) -> int:
+    drawn = fraction(seed, "cut", case.source, case.name)
+    most: int = find_system(kind).budget.get("max_hops", 1)
+    return most if drawn >= CUT else min(most, 1 + (drawn >= CUT / 2))
+
+
+def _chosen(config: MixConfig, inputs: Inputs, split: Split, limit: int | None) -> list[Case]:
+    cases: list[Case] = []
+    for source, of in zip(config.sources, inputs.cases, strict=True):
+        some = [case for case in of[split] if _playable(case)]
+        most = source.max_records
+        cases += some if most is None else some[: config.in_proportion(most, split)]
+    cases.sort(key=lambda case: fraction(config.seed, "baseline", case.source, case.name))
+    return cases if limit is None else cases[: config.in_proportion(limit, split)]
+
+
+def _playable(case: Case) -> bool:
+    whole = bool(case.steps) and not any(step.missing for step in case.steps)
+    return whole and bool(case.answer) and is_askable(case.question)
+
+
+def _documents(inputs: Inputs, splits: Sequence[Split]) -> list[SourceDocument]:
+    texts = dict.fromkeys(
+        (page.title, page.text or passage_text(page, ()))
+        for cases in inputs.cases
+        for split in splits
+        for case in cases[split]
+        for page in (*(step.page for step in case.steps), *case.context)
+    )
+    return [
+        SourceDocument(f"{number:06d}", title, text)
+        for number, (title, text) in enumerate(texts)
+        if text
+    ]
