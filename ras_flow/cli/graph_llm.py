@@ -38,6 +38,7 @@ def graph_llm(
     records: Annotated[
         int | None, typer.Option(min=1, help="Train on, or measure, only this many records.")
     ] = None,
+    base: Annotated[str | None, typer.Option(help="Overrides the settings' base model.")] = None,
     seed: Annotated[int | None, typer.Option(help="Overrides the settings' seed.")] = None,
     no_graph: Annotated[
         bool, typer.Option("--no-graph", help="Ablation: without graph encoder.")
@@ -83,6 +84,7 @@ def graph_llm(
         )
     settings = read_toml(config, TrainingConfig)
     model = {
+        "base": base,
         "without": (*settings.model.without, *without) if without else None,
         "task": task,
         "graphs": "shuffled" if shuffle_graphs else None,

@@ -37,12 +37,12 @@ def build_graph_llm(
 
     tokenizer = load_tokenizer(config.base, chat=False)
     with memory_errors_say(
-        f"Memory ran out while {config.base!r} was loaded as the base of a Graph LLM, in float32. "
-        "Use a machine with more, hide a GPU that is too small (CUDA_VISIBLE_DEVICES=), or name a "
-        "smaller base. One that was trained also runs on vLLM, in half the memory: "
-        "ras-flow export --dtype bfloat16"
+        f"Memory ran out while {config.base!r} was loaded as the base of a Graph LLM, in "
+        f"{config.dtype}. Use a machine with more, hide a GPU that is too small "
+        '(CUDA_VISIBLE_DEVICES=), train with model.dtype = "bfloat16", or name a smaller base. One '
+        "that was trained also runs on vLLM, in half the memory: ras-flow export --dtype bfloat16"
     ):
-        base = read_model(config.base)
+        base = read_model(config.base, config.dtype)
         # Before LoRA looks for its layers, of which another base may have none.
         check(base)
         return GraphLLM(config, base, tokenizer).eval()

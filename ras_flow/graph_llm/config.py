@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from ras_flow.llms.local.precision import Precision
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.records import AttributedGraph, Reading
 from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
@@ -85,6 +86,8 @@ class Shape(Settings):
     """The sizes of a Graph LLM, and what it reads in runs that set no number.
 
     Attributes:
+        dtype: Number format of the frozen base, in training and in runs; what is trained is
+            float32 in training.
         projector_hidden: Width of the projector's inner layer.
         window: Input tokens at most, soft tokens included (the paper's maximum text length).
         top_k: Passages for each subquery, if it answers.
@@ -94,6 +97,7 @@ class Shape(Settings):
             answers. Training reads those that a record has.
     """
 
+    dtype: Precision = "float32"
     projector_hidden: Positive[int] = 2048
     window: Positive[int] = 2500
     top_k: Positive[int] = Reading.top_k

@@ -60,9 +60,13 @@ class Manifest(GraphDescription):
         return f"graph-llm:{hash_text(json.dumps([self.to_mapping()], sort_keys=True))}"
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return it as JSON-like data, without an empty ``end``."""
+        """Return it as JSON-like data, without what older checkpoints do not say."""
         told = super().to_mapping()
-        return told if self.end else {name: told[name] for name in told if name != "end"}
+        if not self.end:
+            del told["end"]
+        if self.config.dtype == "float32":
+            del told["config"]["dtype"]
+        return told
 
 
 def is_checkpoint(folder: Path) -> bool:

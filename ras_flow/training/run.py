@@ -26,7 +26,10 @@ SETTINGS = "settings.json"
 RECORDS = "records"
 STEP = "examples of a step"
 
-_FREE = ("optimizer.batch_size", "optimizer.accumulation", "optimizer.workers", "watch.batch_size")
+_FREE = (
+    *("optimizer.batch_size", "optimizer.accumulation", "optimizer.workers", "watch.batch_size"),
+    "optimizer.gradient_checkpointing",
+)
 """Settings that may change while a run goes on: they decide speed and memory only."""
 
 

@@ -30,6 +30,8 @@ class OptimizerSettings(Settings):
         accumulation: Batches in a step.
         steps: Stop after so many steps if the epochs have more; 0 for no limit.
         precision: ``bf16`` computes in mixed precision; ``auto`` does so on a GPU.
+        gradient_checkpointing: Compute a language model's layers again for their gradients: a third
+            more time, a fraction of the memory. A run may go on with it or without.
         seed: Decides new weights, the order of the examples, and dropout.
     """
 
@@ -43,6 +45,7 @@ class OptimizerSettings(Settings):
     epochs: Positive[float] = 3.0
     steps: NonNegative[int] = 0
     precision: Literal["auto", "bf16", "float32"] = "auto"
+    gradient_checkpointing: bool = False
     seed: NonNegative[int] = 7
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.llms.local.generation import memory_errors_say
+from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.support.extras import require
 from ras_flow.training.callbacks import at_end, callbacks
 from ras_flow.training.checkpoints import STATE
@@ -40,6 +41,12 @@ def make_trainer(
     """
     transformers = require("transformers", extra="local")
     base: Any = kind or transformers.Trainer
+    if settings.gradient_checkpointing:
+        with without_peft_warnings():
+            for part in model.modules():
+                if isinstance(part, transformers.PreTrainedModel):
+                    # Processes that train together wait for each gradient once.
+                    part.gradient_checkpointing_enable({"use_reentrant": False})
 
     class Ordered(base):  # type: ignore[misc]
         def _get_train_sampler(self, *_: Any) -> Any:
@@ -90,8 +97,9 @@ def train_on(
         trainer._get_train_sampler().set_epoch(int(state.epoch))
     with memory_errors_say(
         f"Memory ran out. Halve optimizer.batch_size (now {settings.batch_size}) and double "
-        f"optimizer.accumulation (now {settings.accumulation}), and give the same command again: "
-        f"it goes on from the last checkpoint. If that is not enough, {lower}."
+        f"optimizer.accumulation (now {settings.accumulation}), or set "
+        "optimizer.gradient_checkpointing = true, and give the same command again: it goes on from "
+        f"the last checkpoint. If that is not enough, {lower}."
     ):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     return at_end(trainer.state, patience)

@@ -98,7 +98,7 @@ class Tuned(Settings, extra="ignore"):
 
 @contextmanager
 def without_peft_warnings() -> Iterator[None]:
-    """Silence peft's use of a deprecated name of transformers."""
+    """Silence the use of a name that newer versions of transformers deprecate, peft's and ours."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
         yield

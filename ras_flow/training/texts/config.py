@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
+from pydantic import model_validator
+
+from ras_flow.llms.local.precision import Precision
 from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.support.validation import NonNegative, Positive, Settings, Share, Texts
 from ras_flow.training.settings import TrainingSettings
@@ -18,11 +21,13 @@ class ModelSettings(Settings):
         kind: ``causal`` for chat models, ``seq2seq`` for Flan-T5 and its kind.
         start: A trained model whose adapter training continues, such as ``local:FOLDER``; empty for
             a new one.
+        dtype: Number format of the frozen model; whole models are trained in float32.
     """
 
     name: str = SMOLLM2
     kind: Literal["causal", "seq2seq"] = "causal"
     start: str = ""
+    dtype: Precision = "float32"
 
 
 class LoraSettings(Settings):
@@ -55,6 +60,12 @@ class TextTraining(TrainingSettings):
     lora: LoraSettings = LoraSettings()
     lengths: LengthSettings = LengthSettings()
     saving: SavingSettings = SavingSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.lora.rank and self.model.dtype != "float32":
+            raise ValueError("model.dtype must be float32 where lora.rank = 0 trains all weights.")
+        return self
 
     @property
     def instructions(self) -> Mapping[str, str]:

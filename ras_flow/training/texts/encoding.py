@@ -87,7 +87,8 @@ def batches_of(tokenizer: Any, model: Any, kind: str) -> Callable[[Rows], Any]:
         labels = batch["labels"]
         # A token is predicted at the position before it.
         first = int((labels != IGNORED).any(0).nonzero()[0]) - 1
-        return {**batch, "labels": labels[:, first:], "logits_to_keep": labels.shape[1] - first}
+        kept = {"labels": labels[:, first:], "logits_to_keep": labels.shape[1] - first}
+        return {**batch, **kept, "use_cache": False}
 
     return collate
 

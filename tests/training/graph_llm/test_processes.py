@@ -46,8 +46,9 @@ def train_two(
     )
     launched = subprocess.run(
         [
-            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-            *("--nproc-per-node", "2", str(script), str(base), str(data), str(output)),
+            *(sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"),
+            *("--num_processes", "2", "--main_process_port", "0"),
+            *(str(script), str(base), str(data), str(output)),
         ],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -68,7 +69,7 @@ def test_two_processes_stop_and_go_on_together_and_learn_what_one_does(
     # Four steps an epoch: the two processes begin in the second one.
     for step in range(1, 6):
         assert train(base, data, two, 0, **STILL, optimizer=steps).step == step
-    cut = STILL | {"optimizer": steps | {"accumulation": 1}}
+    cut = STILL | {"optimizer": steps | {"accumulation": 1, "gradient_checkpointing": True}}
     assert train_two(base, data, two, cut, (1000, 0)).count("finished=False, step=6") == 2
     assert train_two(base, data, two, cut).count("finished=True") == 2
     for name in FILES:
