@@ -65,7 +65,7 @@ class GnnConfig(Settings):
 
 
 class LoraConfig(Settings):
-    """The low-rank adapters of the linear layers named ``targets``.
+    """The low-rank adapters of the linear layers named ``targets``; ``"all-linear"`` are all.
 
     Their output is multiplied by alpha / r; ``dropout`` is a share of their inputs, in training.
     """
@@ -73,7 +73,7 @@ class LoraConfig(Settings):
     r: Positive[int] = 8
     alpha: Positive[int] = 16
     dropout: Share[float] = 0.05
-    targets: Texts = ("q_proj", "v_proj")
+    targets: str | Texts = ("q_proj", "v_proj")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -248,13 +248,13 @@ def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:
         r=lora.r,
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
-        target_modules=list(lora.targets),
+        target_modules=lora.targets if isinstance(lora.targets, str) else list(lora.targets),
     )
     try:
         with without_peft_warnings():
             return peft.get_peft_model(language_model, settings)
     except ValueError as error:
         raise ConfigurationError(
-            f"LoRA finds no layers named {', '.join(lora.targets)} in {config.base!r}. Name "
-            "linear layers of that model as targets."
+            f"LoRA finds no layers named {lora.targets!r} in {config.base!r}. Name linear layers "
+            'of that model as targets, or "all-linear".'
         ) from error

@@ -70,6 +70,20 @@ def test_what_is_loaded_writes_the_same(model: GraphLLM, saved: Path) -> None:
     assert not any(weight.requires_grad for weight in used.parameters())
 
 
+def test_a_base_in_bfloat16_stays_so_and_what_is_trained_is_float32(
+    llama: Path, saved: Path, tmp_path: Path
+) -> None:
+    model = build(llama, dtype="bfloat16")
+    save_graph_llm(model, tmp_path / "half")
+    used, trained = (load_graph_llm(tmp_path / "half", trainable=which) for which in (False, True))
+    assert used.base.dtype == trained.base.dtype == torch.bfloat16
+    for name, weight in model.named_parameters():
+        if weight.requires_grad:
+            assert weight.dtype == torch.float32
+            assert torch.equal(weight, trained.get_parameter(name)), name
+    assert "dtype" not in read_manifest(saved).to_mapping()["config"], "an older one has no dtype"
+
+
 @pytest.fixture
 def ending(saved: Path, tmp_path: Path) -> Path:
     """A Graph LLM that ends its texts with token 9."""

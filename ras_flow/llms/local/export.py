@@ -66,8 +66,8 @@ def export_folder(folder: Path) -> Iterator[Path]:
             "root. Name a new folder."
         )
     memory = (
-        "Memory ran out: an export has all weights in memory, in float32. Use a machine with "
-        "more, or hide a GPU that is too small: CUDA_VISIBLE_DEVICES="
+        "Memory ran out: an export has all weights in memory. Use a machine with more, or hide a "
+        "GPU that is too small: CUDA_VISIBLE_DEVICES="
     )
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

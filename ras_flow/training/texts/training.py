@@ -140,9 +140,7 @@ def training_tokenizer(model: ModelSettings) -> Any:
 
 def _model(config: TextTraining, first: Tuned | None) -> Any:
     """Return the model to train, with the adapter of the model that training begins with."""
-    model = read_model(
-        config.model.name, config.model.dtype, kind=CLASSES[config.model.kind]
-    )
+    model = read_model(config.model.name, config.model.dtype, kind=CLASSES[config.model.kind])
     if config.lora.rank:
         model = _with_adapter(model, config.lora, config.model.kind)
     if first:

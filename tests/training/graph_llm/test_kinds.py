@@ -75,7 +75,7 @@ def test_what_is_loaded_writes_what_was_trained(
     kind: str,
     gnn: dict[str, str],
 ) -> None:
-    lora = {"targets": ("c_attn",)} if kind == "gpt2" else {}
+    lora = {"targets": "all-linear"} if kind == "gpt2" else {}
     loaded = train(bases[kind], data / "set", tmp_path / "out", gnn=gnn, lora=lora)
     assert {name: getattr(loaded.config.gnn, name) for name in gnn} == gnn
     assert [texts_of(loaded, data / "set")] == written

@@ -128,6 +128,9 @@ def test_an_example_is_what_inference_asks() -> None:
 
 def test_the_shipped_settings_can_be_read() -> None:
     folder = Path(__file__).parents[3] / "recipes" / "configs"
+    for file in folder.glob("graph-llm*.toml"):
+        if "mix" not in file.name:
+            read_toml(file, TrainingConfig)
     settings = read_toml(folder / "graph-llm.toml", TrainingConfig)
     made_of = ("data", "reading-data", "played-data", "on-policy-data")
     assert set(settings.data.sets) == {f"graph-llm-{name}" for name in made_of}
