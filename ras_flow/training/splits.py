@@ -83,6 +83,11 @@ class Apart:
         split = self._splitter(question)
         return split if self._free(split, titles) else None
 
+    @property
+    def untouched(self) -> set[str]:
+        """Titles of the pages that questions for development and testing rest on."""
+        return {title for title, split in self._owners.items() if split != "train"}
+
     def of_page(self, title: str, text: str = "") -> Split:
         """Return the split of a page: that of the questions that rest on it, if any does."""
         return self._owners.get(normalize_name(title)) or self._splitter(title or text)

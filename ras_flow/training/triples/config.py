@@ -35,6 +35,7 @@ class DataSettings(Settings):
 
     files: Texts
     facts: Texts = ()
+    apart_from: Texts = ()
     most: Mapping[str, NonNegative[int]] = {}
     skip: Mapping[str, NonNegative[int]] = {}
     dev: Share[float] = 0.03

@@ -46,7 +46,7 @@ def split(
     assigned: list[tuple[Example, str]] = []
     for example in examples:
         keys = _titles(example)
-        if kept.isdisjoint(keys):
+        if kept.isdisjoint([*keys, normalize_name(example.title)]):
             assigned.append((example, splitter.of(keys[0])))
     texts = {part: _texts(assigned, part) for part in ("test", "dev")}
     for example, part in assigned:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,12 @@ from hypothesis import strategies as st
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_name
+from ras_flow.training.splits import Splitter
+from ras_flow.training.triples.config import DataSettings
+from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.splits import limit, split, title_key
+from tests.training.triples.samples import write_rows
 
 TITLE = st.sampled_from([f"{name}{end}" for name in "ABCDEFGHKM" for end in ("", " (film)", "!")])
 EXAMPLES = st.lists(
@@ -37,6 +42,25 @@ def test_no_title_and_no_text_is_on_two_sides(examples: list[Example], seed: int
             for key in (lambda e: title_key(e.title or "Z"), lambda e: normalize_name(e.text)):
                 assert {key(e) for e in side}.isdisjoint(key(e) for e in other)
         assert not any(title_key(example.title or "Z") == "k" for example in side)
+
+
+def test_pages_that_a_mix_keeps_for_testing_are_in_no_split(tmp_path: Path) -> None:
+    texts = [
+        {"title": f"T{n} (film)", "text": f"T{n} is a film.", "triples": [["a", "b", "c"]]}
+        for n in range(9)
+    ]
+    questions = [{"question": f"What is {n}?", "support": [[f"T{n} (film)", 0]]} for n in range(5)]
+    write_rows(tmp_path / "texts.jsonl", texts)
+    write_rows(tmp_path / "questions.jsonl", questions)
+    (tmp_path / "mix.toml").write_text('dev = 0.4\ntest = 0.5\nasked = ["questions.jsonl"]\n')
+    settings = DataSettings(files=("texts.jsonl",), apart_from=("mix.toml",))
+    parts = load_data(settings, tmp_path).splits
+    splitter = Splitter(dev=0.4, test=0.5)
+    kept = {
+        f"T{n} (film)" for n, one in enumerate(questions) if splitter(one["question"]) != "train"
+    }
+    left = {example.title for example in (*parts.train, *parts.dev, *parts.test)}
+    assert kept and left == {row["title"] for row in texts} - kept
 
 
 def test_more_data_moves_no_title() -> None:
