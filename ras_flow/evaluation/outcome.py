@@ -55,6 +55,11 @@ class Outcome:
         """Tokens read and written by all roles."""
         return sum(use["input_tokens"] + use["output_tokens"] for use in self.usage.values())
 
+    @property
+    def tokens_written(self) -> int:
+        """Tokens written by all roles, thoughts included."""
+        return sum(use["output_tokens"] for use in self.usage.values())
+
     def tokens_of(self, role: str = "", *, weight: float = 1.0) -> float:
         """Return the tokens of one role, or of all; those that were written by their weight."""
         uses = [use for name, use in self.usage.items() if role in ("", name)]

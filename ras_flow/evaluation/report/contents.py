@@ -111,12 +111,13 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         for one in summaries
         for row in one.rows
     )
-    header = ["system", "calls", "tokens", "weighted", *(f"{role} tokens" for role in roles)]
+    header = ["system", "calls", "tokens", "written", "weighted", *(f"{role} tokens" for role in roles)]
     header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
         cells = [one.system, f"{one.mean(lambda row: row.outcome.calls):.1f}"]
         cells.append(f"{one.mean(lambda row: row.outcome.tokens):.0f}")
+        cells.append(f"{one.mean(lambda row: row.outcome.tokens_written):.0f}")
         cells.append(f"{one.mean(lambda row: row.outcome.tokens_of(weight=weight)):.0f}")
         for role in roles:
             cells.append(f"{fmean(row.outcome.tokens_of(role) for row in one.rows):.0f}")
@@ -129,8 +130,9 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
             cells.append(f"{sum(paid):.4f}")
         rows.append(cells)
     note = (
-        f"Means for one question; weighted tokens count written ones {weight:g} times; seconds are "
-        "the median, money is for all questions. Rounds are steps that wait for a model, one after "
+        "Means for one question; tokens are read and written ones, and what a model writes to "
+        f"itself is written too; weighted, written ones count {weight:g} times; seconds are the "
+        "median, money is for all questions. Rounds are steps that wait for a model, one after "
         "the other. Every system is charged as if it had been asked alone, also for plans and "
         "triples that another system had asked for. A baseline's steps count as planner, its "
         "answer as answerer."

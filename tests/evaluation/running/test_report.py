@@ -82,7 +82,7 @@ def test_numbers_are_those_of_the_rows(tmp_path: Path) -> None:
         ("ras", "Scores", {"f1": "100.0 [100.0, 100.0]", "failed": "0", "ahead of ras": ""}),
         ("react", "Scores", {"failed": "1"}),
         ("ras", "Cost", {"tokens": "165", "planner tokens": "110", "money": "0.4800"}),
-        ("react", "Cost", {"tokens": "124", "weighted": "158", "money": "0.0450"}),
+        ("react", "Cost", {"tokens": "124", "written": "11", "weighted": "158", "money": "0.0450"}),
         ("react", "Why answers are wrong", {"wrong": "4", "stopped early": "3", "failed": "1"}),
     ):
         for column, cell in cells.items():
