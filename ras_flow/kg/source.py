@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from ras_flow.errors import IndexMismatchError
 from ras_flow.indexes.engines.config import is_engine
 from ras_flow.kg.linking import MOST_ENTITIES, find, link
-from ras_flow.kg.pages import make_pages
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import SentenceEncoder
-from ras_flow.state.schema import Entity, Passage
+from ras_flow.state.schema import Entity, Passage, passage_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +66,27 @@ class GraphSource:
 
     async def pages(self, subgraph: Subgraph, chosen: Sequence[int]) -> list[Passage]:
         """Write facts as passages; see :class:`ras_flow.parts.KnowledgeSource`."""
-        return make_pages(subgraph, chosen, self.graph.name, self.graph.relation_ids)
+        facts: dict[int, list[int]] = {}
+        for at in dict.fromkeys(chosen):
+            facts.setdefault(int(subgraph.triples[at, 0]), []).append(at)
+        return [self._page(subgraph, head, rows) for head, rows in facts.items()]
+
+    def _page(self, subgraph: Subgraph, head: int, rows: Sequence[int]) -> Passage:
+        """Write the facts of one subject; ``ids`` has the names in it that are not their ids."""
+        triples = [list(subgraph.fact(at)) for at in rows]
+        text = "\n".join(map(" | ".join, triples))
+        ids = {name: self.graph.relation_ids.get(name, name) for _, name, _ in triples}
+        for node in subgraph.triples[rows][:, [0, 2]].ravel().tolist():
+            ids[subgraph.entities[node]] = subgraph.ids[node]
+        title, source = subgraph.label(head), f"{self.graph.name}#{subgraph.ids[head]}"
+        return Passage(
+            id=passage_id(title, f"{source}\n{text}"),
+            title=title,
+            text=text,
+            source=source,
+            triples=triples,
+            ids={name: key for name, key in ids.items() if key != name},
+        )
 
 
 def open_source(

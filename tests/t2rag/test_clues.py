@@ -176,6 +176,15 @@ def test_resolutions_survive_being_written(resolution) -> None:
     assert (read.triples, read.answer) == (resolution.triples, resolution.answer)
 
 
+@given(st.lists(CLUES, min_size=1, max_size=4, unique_by=clue_id))
+def test_clues_in_the_papers_form_are_read(clues) -> None:
+    blocks = "\n".join(
+        f"Newly Searchable Clue {at}: Subject: {subject} Predicate: {predicate} Object: {object}"
+        for at, (subject, predicate, object) in enumerate(clues, 1)
+    )
+    assert [fact.spo for fact in parse_resolution(blocks).triples] == clues
+
+
 @settings(max_examples=50)
 @given(st.text() | st.text(alphabet="c1?| =[],:;SubjectPredicateObject\n"))
 def test_parsers_never_raise(text) -> None:

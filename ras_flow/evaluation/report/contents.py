@@ -111,7 +111,14 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         for one in summaries
         for row in one.rows
     )
-    header = ["system", "calls", "tokens", "written", "weighted", *(f"{role} tokens" for role in roles)]
+    header = [
+        "system",
+        "calls",
+        "tokens",
+        "written",
+        "weighted",
+        *(f"{role} tokens" for role in roles),
+    ]
     header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
