@@ -236,7 +236,8 @@ def _context(
 def _tell(index: str, filling: Filling) -> None:
     typer.echo(
         f"{index}: {filling.total} passages, {filling.known} known, {filling.extracted} "
-        f"extracted ({filling.triples} triples), {filling.failed} failed"
+        f"extracted ({filling.triples} triples), {filling.failed} failed; "
+        f"{filling.input_tokens:,} tokens read, {filling.output_tokens:,} written"
     )
 
 
