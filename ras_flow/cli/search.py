@@ -44,7 +44,8 @@ def search(
     for number, (passage, _) in enumerate(found, start=1):
         typer.echo(f"{number}. {plain(passage['title'])}  [{plain(passage.get('source', ''))}]")
         for line in passage["text"].splitlines():
-            typer.echo(f"   {plain(line)}")
+            indent = " " * (len(line) - len(line.lstrip()))
+            typer.echo(f"   {indent}{plain(line)}")
     if not found:
         typer.echo("Nothing found: try other words.")
 

@@ -55,6 +55,8 @@ class PageBlocks:
         """What the open item's first text begins with."""
         self._term = ""
         """What the next text defines."""
+        self._defined = ""
+        """The last term of the open list, for its further definitions."""
         self._in_term = False
         self._place = ""
         """The last id, until there is text."""
@@ -92,6 +94,8 @@ class PageBlocks:
                 self._begin_item(tag)
             case "dt" if not self._table:
                 self._in_term = True
+            case "dd" if not self._table:
+                self._term = self._term or self._defined
             case "table":
                 self._tables.append(None if _only_places(tag) else _Table())
             case "tr" if self._table:
@@ -119,6 +123,7 @@ class PageBlocks:
                 self._lists.pop()
             case "li" | "dl":
                 self.finish()
+                self._defined = ""
                 if name == "li" and self._lists:
                     self._lists[-1].item, self._marker = None, ""
             case "table" if self._tables:
@@ -179,6 +184,7 @@ class PageBlocks:
     def _end_term(self) -> None:
         self._in_term = False
         self._term = ", ".join(filter(None, [self._term, " ".join(self._taken().split())]))
+        self._defined = self._term
 
     def _end_heading(self, level: int) -> None:
         text = " ".join(self._taken().split())

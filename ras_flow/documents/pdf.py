@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.documents.blocks import Block, plain_blocks
-from ras_flow.documents.pdf_marks import form_values, headings, notes, outline_key
+from ras_flow.documents.pdf_marks import form_values, heading_at, headings, notes
 from ras_flow.documents.pdf_pages import joined
 from ras_flow.documents.shared import DAMAGE, block_document, damaged, given_title
 from ras_flow.documents.source import SourceDocument
@@ -60,7 +60,8 @@ def read_pdf(path: Path, source: str) -> Iterator[SourceDocument]:
         raise DocumentError(
             f"{source} {_why_empty(pages)}: run text recognition (OCR) on it first."
         )
-    for page, text in zip(pages, joined([page.text for page in pages]), strict=True):
+    texts = joined([page.text for page in pages], [page.headings for page in pages])
+    for page, text in zip(pages, texts, strict=True):
         page.text = text
     title = given_title(title if isinstance(title, str) else "") or Path(source).stem
     blocks = [block for page in pages for block in _blocks(page)]
@@ -135,7 +136,7 @@ def _blocks(page: _Page) -> Iterator[Block]:
     lines = page.text.split("\n")
     start = at = 0
     while at < len(lines):
-        length, level = _heading_at(lines, at, page.headings)
+        length, level = heading_at(lines, at, page.headings)
         if length:
             yield from _plain(lines[start:at], anchor)
             text = " ".join(" ".join(lines[at : at + length]).split())
@@ -150,12 +151,3 @@ def _blocks(page: _Page) -> Iterator[Block]:
 def _plain(lines: list[str], anchor: str) -> Iterator[Block]:
     for block in plain_blocks("\n".join(lines)):
         yield Block(block.kind, block.text, anchor=anchor)
-
-
-def _heading_at(lines: list[str], at: int, known: dict[str, int]) -> tuple[int, int]:
-    """Return how many lines from one on are a heading of the outline, and its level."""
-    for length in (1, 2, 3) if known else ():
-        text = outline_key(" ".join(lines[at : at + length]))
-        if text in known:
-            return length, known[text]
-    return 0, 0

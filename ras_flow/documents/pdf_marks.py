@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ras_flow.documents.shared import DAMAGE
@@ -24,6 +24,15 @@ _NUMBER = re.compile(r"(?:\d+\.?)+\s+")
 def outline_key(title: str) -> str:
     """Return what an outline's entry and a line of its page have in common."""
     return _NUMBER.sub("", " ".join(title.split())).casefold()
+
+
+def heading_at(lines: Sequence[str], at: int, known: Mapping[str, int]) -> tuple[int, int]:
+    """Return how many lines from one on are a heading of the outline, and its level."""
+    for length in (1, 2, 3) if known else ():
+        text = outline_key(" ".join(lines[at : at + length]))
+        if text in known:
+            return length, known[text]
+    return 0, 0
 
 
 def headings(reader: Any) -> dict[int, dict[str, int]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import regex
 
 from ras_flow.documents.blocks import ITEM, WRAPPED_AT
+from ras_flow.documents.pdf_marks import heading_at
 
 _END = "\f"
 """Between two pages."""
@@ -23,29 +24,31 @@ _REPEATED = 0.4
 """Share of the pages that have a line at their edge; left and right pages may differ."""
 
 
-def joined(texts: Sequence[str]) -> list[str]:
+def joined(texts: Sequence[str], headings: Sequence[Mapping[str, int]]) -> list[str]:
     """Return the texts of pages, where what one page cuts is whole on the page it begins on.
 
-    Page numbers are left out; other lines at the edges of pages are kept once, on the first page.
+    Headings keep lines of their own. Page numbers are left out; other lines at the edges of pages are kept once, on the first page.
     """
     pages = [
         [line.rstrip() for line in text.replace(_END, "\n").strip("\n").split("\n")]
         for text in texts
     ]
     edges = [line for top in (True, False) for line in _without_edge(pages, top)]
-    whole = f"\n{_END}".join(map(_unwrapped, pages))
+    whole = f"\n{_END}".join(map(_unwrapped, pages, headings))
     whole = _CUT_SENTENCE.sub(rf"\n\1\n{_END}", _rejoined(whole))
     first, *rest = _SENTENCE_GOES_ON.sub(" ", whole).split(_END)
     return ["\n".join([*edges, first]), *rest]
 
 
-def _unwrapped(lines: Sequence[str]) -> str:
+def _unwrapped(lines: Sequence[str], headings: Mapping[str, int]) -> str:
     """Join lines that were broken for their width, except in a word, before a row or an item."""
     width = max(WRAPPED_AT, *map(len, lines))
     text = lines[0]
-    for last, line in pairwise(lines):
+    found = ((at, heading_at(lines, at, headings)[0]) for at in range(len(lines)))
+    edges = {edge for at, length in found if length for edge in (at, at + length)}
+    for number, (last, line) in enumerate(pairwise(lines), start=1):
         fitted = len(last) + 1 + len(line.partition(" ")[0]) <= width
-        kept = fitted or last.endswith(_HYPHENS) or ITEM.match(line)
+        kept = fitted or last.endswith(_HYPHENS) or ITEM.match(line) or number in edges
         text += ("\n" if kept else " ") + line
     return text
 

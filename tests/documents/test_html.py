@@ -110,11 +110,11 @@ def test_lists_keep_their_nesting_and_numbers(tmp_path: Path) -> None:
     path.write_text(
         "<title>T</title><ol start=3><li>Open the valve<ul><li>by hand<li>slowly</ul><li value=7>"
         "<p>Close the gate</p><p>and lock it<br>twice</p></ol><ol type=a><li>One</ol>"
-        "<dl><dt>Pump<dt>Motor<dd>moves water<dt>Gate<dd><p>keeps it</dl>After."
+        "<dl><dt>Pump<dt>Motor<dd>moves water<dd>and oil<dt>Gate<dd><p>keeps it</dl>After."
     )
     assert passages(path)[0]["text"] == (
         "3. Open the valve\n  - by hand\n  - slowly\n7. Close the gate\n  and lock it\n  twice\n"
-        "a. One\n\nPump, Motor: moves water\nGate: keeps it\n\nAfter."
+        "a. One\n\nPump, Motor: moves water\nPump, Motor: and oil\nGate: keeps it\n\nAfter."
     )
 
 

@@ -12,7 +12,7 @@ from pypdf.generic import ArrayObject, NameObject, TextStringObject
 
 from ras_flow.documents import ReadReport, read_documents
 from ras_flow.errors import DocumentError
-from tests.documents.samples import DATA, read, write_pdf
+from tests.documents.samples import DATA, passages, read, write_pdf
 
 
 def test_words_that_lines_of_a_pdf_part_are_joined(tmp_path: Path) -> None:
@@ -38,6 +38,16 @@ def test_a_hyphen_that_a_browser_prints_apart_from_its_word_is_joined_too(tmp_pa
         pdf.text(20, 20 + 6 * place, line)
     pdf.output(str(tmp_path / "paper.pdf"))
     assert read(tmp_path / "paper.pdf")[0].text == "The infrastructure of a town"
+
+
+def test_a_heading_of_the_outline_is_not_joined_to_the_full_line_before_it(tmp_path: Path) -> None:
+    text = f"Pumps\n{'The pump was mended in May. ' * 3}\nMeasurements\nIt weighs 12 kg."
+    writer = pypdf.PdfWriter(write_pdf(tmp_path / "plain.pdf", text, pages=1))
+    for title in ("1 Pumps", "2 Measurements"):
+        writer.add_outline_item(title, 0)
+    writer.write(tmp_path / "report.pdf")
+    titles = [passage["title"] for passage in passages(tmp_path / "report.pdf")]
+    assert titles == ["report › Pumps", "report › Measurements"]
 
 
 def test_a_pdf_may_have_an_owners_password_and_a_title_that_is_not_text(tmp_path: Path) -> None:
