@@ -91,7 +91,7 @@ class System:
         """Return its graph's builder over the parts that settings name."""
         from ras_flow.parts.chosen import Parts  # noqa: PLC0415  (loads what knows models)
 
-        return self.build(Parts(defaults=defaults or self.context()))
+        return self.build(Parts(defaults=self.context.of(defaults)))
 
     def meaning(self, stop_reason: str | None) -> StopReason:
         """Return what a stop reason means; one of another version means what it is called."""

@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.settings.context import Context
+from ras_flow.settings.context import Context, values_of
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
 from ras_flow.state.schema import citation_text
@@ -67,7 +67,7 @@ def as_tool(
     graph: Runnable[Any, Any] | None = None,
     *,
     system: str | None = None,
-    context: Context | None = None,
+    context: Context | Mapping[str, Any] | None = None,
     name: str = "answer_from_documents",
     description: str = (
         "Answers a question from a document collection by searching it step by step and joining "
@@ -109,7 +109,7 @@ def as_tool(
     meanings = find_system(name_of_system).stop_reasons if listed else {}
 
     # A server would be sent every field of a Context, whether it was named or not.
-    named: Any = context and context.given()
+    named: Any = dict(values_of(context)) if context is not None else None
 
     # One of its own needs a thread, which an agent that keeps nothing has none of.
     keeps = isinstance(getattr(graph, "checkpointer", None), BaseCheckpointSaver)

@@ -27,7 +27,8 @@ _REPEATED = 0.4
 def joined(texts: Sequence[str], headings: Sequence[Mapping[str, int]]) -> list[str]:
     """Return the texts of pages, where what one page cuts is whole on the page it begins on.
 
-    Headings keep lines of their own. Page numbers are left out; other lines at the edges of pages are kept once, on the first page.
+    Headings keep lines of their own. Page numbers are left out; other lines at the edges of pages
+    are kept once, on the first page.
     """
     pages = [
         [line.rstrip() for line in text.replace(_END, "\n").strip("\n").split("\n")]

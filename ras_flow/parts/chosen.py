@@ -95,7 +95,7 @@ class Parts:
         **models: object,
     ) -> Parts:
         """Take parts as they are, and wrap language models and LangChain's retrievers."""
-        defaults = defaults or DEFAULTS
+        defaults = Context.of(defaults)
         if "planner" in defaults.bare_roles:
             planner, models = None, {"planner": planner, **models}
         if unknown := sorted(models.keys() - set(defaults.model_roles)):

@@ -52,6 +52,7 @@ def part(
         return prompted(chat)
     if not _missing(given, LANGUAGE_MODEL):
         return prompted(cast(LanguageModel, given))
+    _refuse_name(given)
     raise ConfigurationError(
         f"{type(given).__name__} cannot play this role, since it lacks {missing}: pass a "
         "LangChain chat model itself, not what its `bind`, `with_retry` or `with_fallbacks` "
@@ -85,12 +86,21 @@ def retriever_part(given: Any) -> Retriever | None:
 def own_part(given: Any, needed: Sequence[str]) -> Any:
     """Return an object with all that a part needs that is never wrapped."""
     if given is not None and (missing := _missing(given, needed)):
+        _refuse_name(given)
         raise ConfigurationError(
             f"{type(given).__name__} cannot play this part, since it lacks {missing}: pass an "
             "object with all that it needs (see ras_flow.parts.protocols); as a retriever, also a "
             "BaseRetriever or VectorStore of LangChain."
         )
     return given
+
+
+def _refuse_name(given: object) -> None:
+    if isinstance(given, str):
+        raise ConfigurationError(
+            f"{given!r} is a name where an object is expected: put names into the settings, as in "
+            '`defaults=Context(planner="openai:MODEL", index="demo")`.'
+        )
 
 
 def _missing(given: Any, needed: Sequence[str]) -> str:

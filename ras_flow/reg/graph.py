@@ -32,6 +32,7 @@ from ras_flow.reg.nodes.retrieve import retrieve
 from ras_flow.reg.settings import RegContext
 from ras_flow.reg.shown import sections, tell_chains, tell_entities, tell_graph, tell_nothing
 from ras_flow.reg.state import RegOutput, RegState
+from ras_flow.settings.context import Context
 from ras_flow.state.stop_reasons import StopReason
 from ras_flow.systems import System
 
@@ -98,7 +99,7 @@ def build_reg(
     knowledge: KnowledgeSource | None = None,
     fact_retriever: FactRetriever | None = None,
     answerer: Answerer | LanguageModel | BaseChatModel | None = None,
-    defaults: RegContext | None = None,
+    defaults: Context | None = None,
 ) -> SystemBuilder[RegState]:
     """Build ReG's state machine.
 
@@ -107,7 +108,7 @@ def build_reg(
             for theirs.
         fact_retriever: Scores its facts.
         answerer: The answerer, or a model that is asked with evidence chains.
-        defaults: The settings that a run is not given.
+        defaults: The settings that a run is not given: a RegContext, or any other.
 
     Returns:
         A builder; call ``.compile(checkpointer=…, store=…)`` on it, or add the compiled graph as
@@ -120,7 +121,7 @@ def build_reg(
         knowledge=knowledge,
         fact_retriever=fact_retriever,
         answerer=answerer,
-        defaults=defaults or RegContext(),
+        defaults=RegContext.of(defaults),
     )
     return wire(parts)
 

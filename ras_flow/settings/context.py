@@ -196,6 +196,11 @@ class Context(Settings):
         """
         return cls(**as_mapping(values))
 
+    @classmethod
+    def of(cls, given: object) -> Self:
+        """Return a graph's own settings, from those of any system or a mapping."""
+        return given if isinstance(given, cls) else cls(**values_of(given))
+
     def model_name(self, role: str) -> str:
         """Return the name of the model that plays a role."""
         return str(getattr(self, role))
@@ -227,10 +232,13 @@ def settings_given(context: object) -> Mapping[str, Any]:
     if isinstance(context, Context):
         return context.given()
     if isinstance(context, Mapping):
-        found = context.get("ras_flow")
-    else:
-        found = getattr(context, "ras_flow", None)
-    return found.given() if isinstance(found, Context) else as_mapping(found or {})
+        return values_of(context.get("ras_flow"))
+    return values_of(getattr(context, "ras_flow", None))
+
+
+def values_of(given: object) -> Mapping[str, Any]:
+    """Return the settings that a Context or a mapping names; none of None."""
+    return given.given() if isinstance(given, Context) else as_mapping(given or {})
 
 
 def as_mapping(values: object) -> Mapping[str, Any]:

@@ -29,6 +29,7 @@ from ras_flow.parts.protocols import (
     TripleRetriever,
 )
 from ras_flow.parts.source import PartsSource
+from ras_flow.settings.context import Context
 from ras_flow.state.stop_reasons import SHARED, StopReason
 from ras_flow.systems import System
 from ras_flow.t2rag import routing
@@ -98,7 +99,7 @@ def build_t2rag(
     extractor: Extractor | LanguageModel | BaseChatModel | None = None,
     answerer: Answerer | LanguageModel | BaseChatModel | None = None,
     encoder: SentenceEncoder | None = None,
-    defaults: T2Context | None = None,
+    defaults: Context | None = None,
 ) -> SystemBuilder[T2State]:
     """Build T²RAG's state machine (paper figure 2).
 
@@ -111,7 +112,7 @@ def build_t2rag(
         extractor: The text-to-triples model.
         answerer: The answerer.
         encoder: The sentence encoder of clues and triples.
-        defaults: The settings that a run is not given.
+        defaults: The settings that a run is not given: a T2Context, or any other.
 
     Returns:
         A builder; call ``.compile(checkpointer=…, store=…)`` on it, or add the compiled graph as
@@ -120,15 +121,16 @@ def build_t2rag(
     Raises:
         ConfigurationError: An object cannot play its role.
     """
+    settings = T2Context.of(defaults)
     parts = Parts.of(
         planner=planner,
-        resolver=resolver or (None if defaults and defaults.resolver else planner),
+        resolver=resolver or (None if settings.resolver else planner),
         retriever=retriever,
         triple_retriever=triple_retriever,
         extractor=extractor,
         answerer=answerer,
         encoder=encoder,
-        defaults=defaults or T2Context(),
+        defaults=settings,
     )
     return wire(parts)
 

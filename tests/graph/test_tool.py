@@ -37,7 +37,7 @@ class ParentContext:
 async def test_as_a_tool_it_gives_the_answer_its_facts_and_the_whole_result_as_an_artifact() -> (
     None
 ):
-    tool = as_tool(build(world()), context=Context(top_k=1))
+    tool = as_tool(build(world()), context={"top_k": 1})
     assert "question" in tool.args and tool.description
     call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
     message = await tool.ainvoke(call)

@@ -70,6 +70,12 @@ def test_what_wraps_a_chat_model_is_refused_with_the_way_out(role: str, wrapped:
         build_graph(**{role: wrapped})
 
 
+@pytest.mark.parametrize("role", ["planner", "retriever"])
+def test_a_name_given_as_a_part_is_refused_with_where_to_put_it(role: str) -> None:
+    with pytest.raises(ConfigurationError, match="defaults=Context"):
+        build_graph(**{role: "openai:MODEL"})  # type: ignore[arg-type]
+
+
 def test_a_retriever_with_fallbacks_is_refused() -> None:
     class Empty(BaseRetriever):
         def _get_relevant_documents(self, query: str, **_: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ras_flow import Context
+from ras_flow import Context, build_t2rag
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.parts.facts import KgRetriever
 from ras_flow.t2rag.state import merge_fills
@@ -250,6 +250,12 @@ async def test_wrong_settings_are_refused(settings, word) -> None:
         await ask(world(), **settings)
     with pytest.raises(ConfigurationError, match="resolver"):
         Context(resolver="openai:x")  # type: ignore[call-arg]
+
+
+async def test_a_graphs_own_settings_may_be_those_of_ras() -> None:
+    graph = build_t2rag(**world(), defaults=Context(max_hops=1)).compile()
+    result = await graph.ainvoke({"question": QUESTION, "settings": {"top_k": 2}})
+    assert len(result["hops"]) == 1
 
 
 def test_evidence_of_a_fill_only_grows() -> None:

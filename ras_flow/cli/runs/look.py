@@ -95,7 +95,7 @@ def graph(
     as_json: AsJson = False,
 ) -> None:
     """Show the graph as a tree, at the end or after a hop; cited triples have a *."""
-    from ras_flow.cli.render import graph_tree
+    from ras_flow.cli.render import counted, graph_tree
     from ras_flow.events import GraphTriple
     from ras_flow.runs.reading import find_hop_step, graph_after, graph_of
     from ras_flow.state.kg import QueryKG
@@ -122,6 +122,7 @@ def graph(
         }
         print_json(record)
         return
-    title = f"Graph    {len(kg.entities)} entities, {len(kg.triples)} triples"
+    entities = counted(len(kg.entities), "entity", "entities")
+    title = f"Graph    {entities}, {counted(len(kg.triples), 'triple')}"
     triples = [GraphTriple(id=id, **triple) for id, triple in kg.triples.items()]
     Console(highlight=False).print(graph_tree(title, triples, new, cited=cited, ids=True))
