@@ -9,9 +9,11 @@ things as well. Run it with:
     python benchmarks/extraction.py --model local:FOLDER --facts 2wiki_ctx_train.jsonl.gz
     python benchmarks/extraction.py --model openai:NAME --base-url http://localhost:8000/v1 \
         [--output trained]
+    RAS_FLOW_LOCAL_DTYPE=bfloat16 python benchmarks/extraction.py --ways batched --passages 1024 \
+        --batch-size 512                                     # a GPU's tokens a second
 
-The passages are the demo corpus's, or with `--facts` those of a 2WikiMultihopQA file: then the
-share of their answer-bearing facts that was found is told too.
+The passages are the demo corpus's, repeated if there are too few, or with `--facts` those of a
+2WikiMultihopQA file: then the share of their answer-bearing facts that was found is told too.
 
 "runs at once" is as many callers of four passages each as there are passages for; "the same, not
 joined" is what they took before a local model joined the calls that wait for it.
@@ -34,6 +36,7 @@ from typing import NamedTuple, get_args
 from ras_flow.datasets.facts import FactPassage, fact_recall, read_facts
 from ras_flow.demo import passages as demo_passages
 from ras_flow.llms import load_language_model
+from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.tuned import extractor_name
 from ras_flow.parts import Extraction, Generation, LanguageModel, Message
 from ras_flow.parts.prompted import PromptedExtractor
@@ -131,10 +134,15 @@ async def main() -> None:
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--base-url")
     parser.add_argument("--output", choices=get_args(ExtractorOutput), default="text")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--batch-size", type=int, help="texts that a local model decodes at once")
     parser.add_argument("--facts", type=Path, help="a file in the form of 2WikiMultihopQA")
     given = parser.parse_args()
-    model = load_language_model(extractor_name(given.model), base_url=given.base_url)
-    stated = read_facts(given.facts) if given.facts else demo()
+    name = extractor_name(given.model)
+    model = load_language_model(name, base_url=given.base_url)
+    if given.batch_size:
+        model = LocalLanguageModel(name.removeprefix("local:"), batch_size=given.batch_size)
+    stated = read_facts(given.facts) if given.facts else demo(given.passages)
     form = replace(form_for(model, given.output), max_new_tokens=given.tokens)
     # Loads the model and reads the prompt's start.
     last = [one.passage for one in stated[-2:]]
@@ -142,22 +150,22 @@ async def main() -> None:
     stated = stated[: given.passages]
     passages = [one.passage for one in stated]
     rounds = [
-        {name: await measure(way, model, passages, form) for name, way in WAYS.items()}
+        {name: await measure(WAYS[name], model, passages, form) for name in given.ways}
         for _ in range(given.rounds)
     ]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     print(f"{given.model}; {len(passages)} passages, at most {given.tokens} new tokens each\n")
     print(
-        "| way | seconds | tokens/s | passages/s | times one by one | by CPU time | same output "
-        "| triples | facts found |"
+        f"| way | seconds | tokens/s | passages/s | times {given.ways[0]} | by CPU time "
+        "| same output | triples | facts found |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    base = rounds[0]["one by one"]
-    for name in WAYS:
+    base = rounds[0][given.ways[0]]
+    for name in given.ways:
         seconds = statistics.median(each[name].seconds for each in rounds)
         by_clock, by_cpu = (
             statistics.median(
-                getattr(each["one by one"], clock) / getattr(each[name], clock) for each in rounds
+                getattr(each[given.ways[0]], clock) / getattr(each[name], clock) for each in rounds
             )
             for clock in ("seconds", "cpu")
         )
@@ -171,9 +179,14 @@ async def main() -> None:
         )
 
 
-def demo() -> list[FactPassage]:
-    """Return the demo corpus; no facts of it are known."""
-    return [FactPassage(make_passage(d["title"], d["text"]), ()) for d in demo_passages()]
+def demo(count: int) -> list[FactPassage]:
+    """Return the demo corpus, repeated under numbered titles; no facts of it are known."""
+    known = demo_passages()
+    rounds = range(-(-count // len(known)))
+    named = [
+        (f"{d['title']} {at}" if at else d["title"], d["text"]) for at in rounds for d in known
+    ]
+    return [FactPassage(make_passage(title, text), ()) for title, text in named]
 
 
 def told(stated: Sequence[FactPassage], made: Sequence[Extraction]) -> str:
