@@ -7,7 +7,7 @@ import tempfile
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ.pop("LANGSMITH_API_KEY", None)
 os.environ.pop("RAS_FLOW_DATABASE", None)
-os.environ.pop("RAS_FLOW_LOCAL_DTYPE", None)
+os.environ["RAS_FLOW_LOCAL_DTYPE"] = "float32"
 # Several processes of several threads get in each other's way, and tiny models gain nothing.
 os.environ["OMP_NUM_THREADS"] = "1"
 

@@ -28,10 +28,13 @@ def require_packages(*others: str) -> None:
 
 
 def build_graph_llm(
-    config: GraphLLMConfig, *, check: Callable[[Any], None] = lambda _: None
+    config: GraphLLMConfig, *, adapt: Callable[[Any], bool] = lambda _: False
 ) -> GraphLLM:
-    """Load the base model and put untrained parts around it."""
-    require_packages("peft")
+    """Load the base model and put untrained parts around it.
+
+    ``adapt`` may refuse the base, or put a trained adapter into it, and tells whether it did.
+    """
+    require_packages()
     # Its classes are torch modules, so this imports torch.
     from ras_flow.graph_llm.model import GraphLLM  # noqa: PLC0415
 
@@ -44,5 +47,5 @@ def build_graph_llm(
     ):
         base = read_model(config.base, config.dtype)
         # Before LoRA looks for its layers, of which another base may have none.
-        check(base)
-        return GraphLLM(config, base, tokenizer).eval()
+        adapted = adapt(base)
+        return GraphLLM(config, base, tokenizer, adapted=adapted).eval()

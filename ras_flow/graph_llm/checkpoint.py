@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.build import build_graph_llm
 from ras_flow.graph_llm.manifest import (
-    ADAPTER,
     GNN,
     NAME,
     Manifest,
@@ -18,6 +17,8 @@ from ras_flow.graph_llm.manifest import (
     model_card,
     own_tokenizer,
 )
+from ras_flow.llms.local.adapter import ADAPTER, merge_adapter, round_weights
+from ras_flow.llms.local.precision import Precision
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum, let_all_read, whole_folder
 
@@ -74,18 +75,30 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
     (folder / "README.md").write_text(model_card(manifest, model, card), encoding="utf-8")
 
 
-def load_graph_llm(folder: Path, *, base: str | None = None, trainable: bool = False) -> GraphLLM:
-    """Load a checkpoint and its base model."""
+def load_graph_llm(
+    folder: Path,
+    *,
+    base: str | None = None,
+    trainable: bool = False,
+    precision: Precision = "float32",
+) -> GraphLLM:
+    """Load a checkpoint and its base model; unless it is to be trained, the adapter is merged."""
     manifest = checked_manifest(folder)  # Before the base is read, which takes seconds.
     config = manifest.config
     config = config.override({"base": base or config.base})
-    model = build_graph_llm(
-        config, check=lambda read: _check_base(read, config.base, folder, manifest)
-    )
+
+    def adapt(read: Any) -> bool:
+        _check_base(read, config.base, folder, manifest)
+        if trainable:
+            return False
+        if config.lora:
+            merge_adapter(read, folder)
+        round_weights(read, precision)
+        return True
+
+    model = build_graph_llm(config, adapt=adapt)
     _put_weights(model, folder, manifest)
-    if not trainable:
-        model.merge()
-    return model
+    return model if trainable else model.requires_grad_(False)
 
 
 def load_weights(model: GraphLLM, folder: Path) -> None:
@@ -113,7 +126,7 @@ def _put_weights(model: GraphLLM, folder: Path, manifest: Manifest) -> None:
     try:
         if model.config.gnn:
             model.graph_modules.load_state_dict(read(folder / GNN))
-        if model.config.lora:
+        if model.has_adapter:
             peft = require("peft", extra="local")
             result = peft.set_peft_model_state_dict(model.lm, read(folder / ADAPTER))
             wrong = [*result.unexpected_keys, *(k for k in result.missing_keys if "lora_" in k)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import VERSION as PROMPT_VERSION
+from ras_flow.llms.local.adapter import ADAPTER, ADAPTER_SETTINGS
 from ras_flow.llms.local.described import Description
 from ras_flow.llms.local.weights import hash_text
 from ras_flow.support.markdown import table
@@ -24,8 +25,6 @@ FORMAT = 1
 """Version of a description and of the folder's layout."""
 
 GNN = "gnn.safetensors"
-ADAPTER = "adapter_model.safetensors"
-ADAPTER_CONFIG = "adapter_config.json"
 
 _TOLD = ("base", "encoder", "encoder_dimension")
 """Settings that a model card tells in rows of their own."""
@@ -83,7 +82,7 @@ def checked_manifest(folder: Path) -> Manifest:
     """Read a checkpoint's description, and compare the files with it."""
     manifest = read_manifest(folder)
     needed = [GNN] if manifest.config.gnn else []
-    needed += [ADAPTER, ADAPTER_CONFIG] if manifest.config.lora else []
+    needed += [ADAPTER, ADAPTER_SETTINGS] if manifest.config.lora else []
     manifest.check_files(folder, needed)
     return manifest
 

@@ -16,7 +16,7 @@ from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.soft_tokens import all_words, encode_graphs, graph_part, place
 from ras_flow.llms.local import capacity, generation
-from ras_flow.llms.local.tuned import without_peft_warnings
+from ras_flow.llms.local.adapter import without_peft_warnings
 from ras_flow.parts.records import Generation
 from ras_flow.support.extras import require
 
@@ -33,12 +33,19 @@ class GraphLLM(nn.Module):
 
     Attributes:
         formatter: Formats requests for it.
-        has_adapter: LoRA is in place, not merged into the base.
+        has_adapter: LoRA is in place, not merged into the base (``adapted``).
         encoder: The graph encoder.
         projector: From its vectors to the size of word embeddings.
     """
 
-    def __init__(self, config: GraphLLMConfig, language_model: Any, tokenizer: Any) -> None:
+    def __init__(
+        self,
+        config: GraphLLMConfig,
+        language_model: Any,
+        tokenizer: Any,
+        *,
+        adapted: bool = False,
+    ) -> None:
         super().__init__()
         if tokenizer.eos_token_id is None:
             raise ConfigurationError(
@@ -48,12 +55,12 @@ class GraphLLM(nn.Module):
         self.config = config
         self.set_tokenizer(tokenizer)
         language_model.requires_grad_(False)
-        words = all_words(language_model) if config.gnn else None
-        self.lm = _with_lora(language_model, config) if config.lora else language_model
-        self.has_adapter = config.lora is not None
-        if words is not None:
-            size = words.float().square().mean().sqrt().item()
-            made = graph_part(config, words.shape[1], size=size).to(words.device)
+        self.has_adapter = config.lora is not None and not adapted
+        self.lm = _with_lora(language_model, config) if self.has_adapter else language_model
+        if config.gnn:
+            width = language_model.get_input_embeddings().weight.shape[1]
+            size = 1.0 if adapted else all_words(language_model).float().square().mean().sqrt()
+            made = graph_part(config, width, size=float(size)).to(language_model.device)
             self.encoder, self.projector = made["encoder"], made["projector"]
         self.forget()
 
@@ -86,14 +93,6 @@ class GraphLLM(nn.Module):
         """Switch between training and evaluation; what was computed before is forgotten."""
         self.forget()
         return super().train(mode)
-
-    def merge(self) -> None:
-        """Add LoRA's weights to the base's own: quicker, but nothing can be trained any more."""
-        if self.has_adapter:
-            self.lm = self.lm.merge_and_unload()
-            self.has_adapter = False
-        self.requires_grad_(False)
-        self.eval()
 
     def soft_tokens(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
         """Encode graphs.

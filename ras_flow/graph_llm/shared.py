@@ -15,6 +15,7 @@ from ras_flow.graph_llm.manifest import is_checkpoint, own_tokenizer, read_manif
 from ras_flow.graph_llm.prompt import Prompt, PromptFormatter
 from ras_flow.graph_llm.roles import GraphLLMSource
 from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
+from ras_flow.llms.local.precision import local_precision
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.weights import fingerprint
@@ -68,7 +69,7 @@ class SharedGraphLLM(GraphLLMSource):
                         f"The Graph LLM in {str(self.folder)!r} was written anew after it was "
                         "named here. Try again, with the one that is there now."
                     )
-                self._model = load_graph_llm(self.folder)
+                self._model = load_graph_llm(self.folder, precision=local_precision())
             return self._model
 
     async def generate(

@@ -191,7 +191,6 @@ def test_damaged_or_missing_descriptions(copy: Path, content: str | None) -> Non
         ({"config.encoder": None}, "encoder"),
         ({"config.gnn": {"colour": "red"}}, "colour"),
         ({"config.gnn": {"hidden": 32}}, "do not fit"),
-        ({"config.lora": {"targets": ["q_proj"]}}, "do not fit"),
         ({"config.base": "/gone"}, "/gone"),
         ({"end": "<|over|>"}, "over"),
     ],

@@ -57,17 +57,17 @@ async def test_the_environment_chooses_the_number_format(
 ) -> None:
     monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", "bfloat16")
     rounded = LocalLanguageModel(str(folder))
-    # What one wrote is never taken for what the other would write.
-    assert rounded.identity == f"{model.identity}-bfloat16"
+    assert rounded.identity == model.identity, "triples of other machines are read here"
     [made] = await rounded.generate([chat("what is this?")], max_new_tokens=8)
     assert made.output_tokens == 8
+    monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", "float32")
     [exact] = await model.generate([chat("what is this?")], max_new_tokens=8)
     assert exact.output_tokens == 8
     formats = {loaded.model.dtype for loaded in local._models.values()}
     assert formats == {torch.bfloat16, torch.float32}
     monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", "float8")
     with pytest.raises(ConfigurationError, match="'float8': set it to float32 or bfloat16"):
-        LocalLanguageModel(str(folder))
+        await model.generate([chat("what is this?")], max_new_tokens=8)
 
 
 async def test_texts_are_those_of_plain_generation_in_any_batch(

@@ -65,16 +65,6 @@ async def test_the_server_reads_what_a_model_here_reads(folder: Path) -> None:
     assert model.identity != here.identity and not made.truncated
 
 
-def test_how_this_process_computes_is_nothing_to_a_server(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = ServedLanguageModel(str(folder), base_url="http://localhost:1/v1").identity
-    for given in ("bfloat16", "float8"):
-        monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", given)
-        model = ServedLanguageModel(str(folder), base_url="http://localhost:1/v1")
-        assert model.identity == plain, "its kept triples would be paid for again"
-
-
 async def test_the_tokenizer_is_never_loaded_on_the_event_loop(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

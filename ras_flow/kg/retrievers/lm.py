@@ -16,10 +16,10 @@ from ras_flow.kg.retrievers.batch import entity_text, relation_text
 from ras_flow.kg.retrievers.model import FactModel, Vectors
 from ras_flow.kg.retrievers.path import HOPS, STOP, Near, mark, options_at, step, topics_of
 from ras_flow.kg.subgraph import Subgraph
+from ras_flow.llms.local.adapter import without_peft_warnings
 from ras_flow.llms.local.generation import as_plain_text, chat_text
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
-from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.support.extras import require
 
 BEAM = 5

@@ -8,6 +8,7 @@ from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local import generation
+from ras_flow.llms.local.adapter import merge_adapter, round_weights
 from ras_flow.llms.local.generation import (
     Encoded,
     LoadedModel,
@@ -48,7 +49,8 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     if tuned:
         check_files(tuned.folder, tuned.files)
     if tuned and tuned.adapter:
-        return tuned.merged(read_model(tuned.base, dtype, kind=kind))
+        merged = merge_adapter(read_model(tuned.base, kind=kind), tuned.folder)
+        return round_weights(merged, dtype)
     torch = require("torch", extra="local")
     transformers = require("transformers", extra="local")
     safetensors = require("safetensors", extra="local")
@@ -122,9 +124,7 @@ class LocalLanguageModel(TokenizedModel):
         super().__init__(name, window)
         self.batch_size = batch_size
         self._key = fingerprint(name)
-        self._precision = local_precision()
-        rounded = "" if self._precision == "float32" else f"-{self._precision}"
-        self.identity = f"local:{self._key}{rounded}"
+        self.identity = f"local:{self._key}"
         tuned = find_tuned(name)
         self._turns = tuned.turns if tuned else 0
         self.trained_for = dict(tuned.instructions) if tuned else {}
@@ -172,6 +172,6 @@ class LocalLanguageModel(TokenizedModel):
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
             f"{self.batch_size}) or its window (now {self._window} tokens)."
         ):
-            loaded = load_model(self.name, self._key, kind=self._kind, precision=self._precision)
+            loaded = load_model(self.name, self._key, kind=self._kind, precision=local_precision())
             tokenizer = load_tokenizer(self.name, chat=self._chats)
             return serve_together(calls, encode, make)

@@ -8,19 +8,15 @@ merged into it, so inference costs what the base costs.
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, TypeAdapter
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.llms.local.text import TWICE
-from ras_flow.support.extras import require
 from ras_flow.support.files import first_wrong
 from ras_flow.support.paths import path_named
 from ras_flow.support.validation import Positive, Settings, checked
@@ -82,26 +78,6 @@ class Tuned(Settings, extra="ignore"):
                 "Name another model."
             )
         return self.instructions[task]
-
-    def merged(self, model: Any) -> Any:
-        """Put the adapter into its base model."""
-        peft = require("peft", extra="local")
-        try:
-            with without_peft_warnings():
-                return peft.PeftModel.from_pretrained(model, str(self.folder)).merge_and_unload()
-        except (ValueError, RuntimeError, KeyError) as error:
-            raise ConfigurationError(
-                f"The adapter in {str(self.folder)!r} does not fit {self.base!r} ({error}). Name "
-                "the model that it was trained from."
-            ) from error
-
-
-@contextmanager
-def without_peft_warnings() -> Iterator[None]:
-    """Silence the use of a name that newer versions of transformers deprecate, peft's and ours."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
-        yield
 
 
 def find_tuned(name: str) -> Tuned | None:

@@ -9,15 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.llms.local.adapter import without_peft_warnings
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
-from ras_flow.llms.local.tuned import (
-    Tuned,
-    check_files,
-    extractor_name,
-    find_tuned,
-    without_peft_warnings,
-)
+from ras_flow.llms.local.tuned import Tuned, check_files, extractor_name, find_tuned
 from ras_flow.support.extras import require
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped

@@ -1,0 +1,54 @@
+"""LoRA adapters, added to their base's weights: inference costs what the base costs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ras_flow.errors import ConfigurationError
+from ras_flow.support.extras import require
+
+ADAPTER_SETTINGS = "adapter_config.json"
+ADAPTER = "adapter_model.safetensors"
+
+
+@contextmanager
+def without_peft_warnings() -> Iterator[None]:
+    """Silence the use of a name that newer versions of transformers deprecate, peft's and ours."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*gradient_checkpointing", FutureWarning)
+        yield
+
+
+def merge_adapter(model: Any, folder: Path) -> Any:
+    """Add what peft saved in a folder to a model's weights; importing peft takes longer than it."""
+    read = require("safetensors.torch", extra="local").load_file
+    settings = json.loads((folder / ADAPTER_SETTINGS).read_text(encoding="utf-8"))
+    weights = read(folder / ADAPTER, device=str(model.device))
+    scale = settings["lora_alpha"] / settings["r"]
+    try:
+        for name, down in weights.items():
+            module, is_down, _ = name.removeprefix("base_model.model.").partition(".lora_A.")
+            if not is_down:
+                continue
+            added = (weights[name.replace(".lora_A.", ".lora_B.")].float() @ down.float()) * scale
+            weight = model.get_submodule(module).weight
+            weight.data += added.T if settings["fan_in_fan_out"] else added
+    except (AttributeError, KeyError, RuntimeError) as error:
+        raise ConfigurationError(
+            f"The adapter in {str(folder)!r} does not fit its base model ({error}). Name the model "
+            "that it was trained from."
+        ) from error
+    return model
+
+
+def round_weights(model: Any, dtype: str) -> Any:
+    """Keep a model's weights in another number format; what positions are made of stays exact."""
+    kind = getattr(require("torch", extra="local"), dtype)
+    for weight in model.parameters():
+        weight.data = weight.data.to(kind)
+    return model
