@@ -25,7 +25,7 @@ def without_peft_warnings() -> Iterator[None]:
 
 
 def merge_adapter(model: Any, folder: Path) -> Any:
-    """Add what peft saved in a folder to a model's weights; importing peft takes longer than it."""
+    """Add an adapter that peft saved to a model's weights, without importing peft."""
     read = require("safetensors.torch", extra="local").load_file
     settings = json.loads((folder / ADAPTER_SETTINGS).read_text(encoding="utf-8"))
     weights = read(folder / ADAPTER, device=str(model.device))
@@ -47,7 +47,7 @@ def merge_adapter(model: Any, folder: Path) -> Any:
 
 
 def round_weights(model: Any, dtype: str) -> Any:
-    """Keep a model's weights in another number format; what positions are made of stays exact."""
+    """Round a model's weights; ``to`` would round what its positions are computed from, too."""
     kind = getattr(require("torch", extra="local"), dtype)
     for weight in model.parameters():
         weight.data = weight.data.to(kind)
