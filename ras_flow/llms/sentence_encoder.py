@@ -139,9 +139,16 @@ class LocalSentenceEncoder:
             return vars(self)["_model"]
 
     def _load(self) -> Any:
+        if _carried_folder(self.name):
+            require("transformers", extra="local")
+            # Its import takes seconds.
+            from ras_flow.llms.minilm import MiniLM  # noqa: PLC0415
+
+            with reading_weights():
+                return MiniLM(_weights(self.name).parent)
         sentence_transformers = require("sentence_transformers", extra="local")
         safetensors = require("safetensors", extra="local")
-        known = path_named(self.name).exists() or _carried_folder(self.name)
+        known = path_named(self.name).exists()
         source = str(_weights(self.name).parent) if known else self.name
         try:
             with reading_weights():
