@@ -26,8 +26,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, TrainerCallback
 
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.soft_tokens import graph_part
+from ras_flow.llms.local.adapter import without_peft_warnings
 from ras_flow.llms.local.tokenizer import load_tokenizer
-from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.support.validation import read_toml
 from ras_flow.testing import HashEncoder

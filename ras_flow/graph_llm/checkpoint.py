@@ -93,7 +93,8 @@ def load_graph_llm(
             return False
         if config.lora:
             merge_adapter(read, folder)
-        round_weights(read, precision)
+        if precision == "bfloat16":
+            round_weights(read, precision)
         return True
 
     model = build_graph_llm(config, adapt=adapt)

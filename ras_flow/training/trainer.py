@@ -7,8 +7,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from ras_flow.llms.local.adapter import without_peft_warnings
 from ras_flow.llms.local.generation import memory_errors_say
-from ras_flow.llms.local.tuned import without_peft_warnings
 from ras_flow.support.extras import require
 from ras_flow.training.callbacks import at_end, callbacks
 from ras_flow.training.checkpoints import STATE
