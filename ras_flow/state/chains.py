@@ -62,8 +62,10 @@ class Asked:
         related = {form for word, form in forms.items() if word in question.relations}
         self._real = {form for word, form in forms.items() if words[word]}
         self._relations = related - self._real
-        self._names = {form: NAME * weights[form] for form in self._real | related}
+        counted = self._real | related
+        self._names = {form: NAME * weights[form] for form in weights if form in counted}
         self._words = weights | self._names
+        self._totals = sum(self._words.values()), sum(self._names.values())
         self._tells = tells
         self._spelled = {form: word for word, form in forms.items()}
 
@@ -71,14 +73,13 @@ class Asked:
         """Return what a chain covers, less something for each link, and where it tells nothing."""
         if not chain:
             return 0.0
-        score = self._covered(_words(chain)) * LINK ** (len(chain) - 1)
+        score = self._covered([unit.words for unit in chain]) * LINK ** (len(chain) - 1)
         return score if any(map(self._told, chain)) else score * MISFIT
 
     def rank(self, chain: Sequence[Unit]) -> tuple[float, int, float]:
         """Return by what a chain is preferred: its score; facts; what these say themselves."""
-        said = frozenset[str]().union(*(unit.said for unit in chain))
-        facts = sum(bool(unit.triple) for unit in chain)
-        return round(self.score(chain), 6), facts, self._covered(said)
+        facts = len([unit for unit in chain if unit.triple])
+        return round(self.score(chain), 6), facts, self._covered([unit.said for unit in chain])
 
     def needed(self, units: Iterable[Unit]) -> frozenset[str]:
         """Return what units cover that no chain may lose: names, or any words for none.
@@ -108,8 +109,17 @@ class Asked:
             return related and named
         return not self._tells or self._tells in unit.said
 
-    def _covered(self, words: Collection[str]) -> float:
-        return _share(self._words, words) * (1 + _share(self._names, words)) / 2
+    def _covered(self, texts: Sequence[frozenset[str]]) -> float:
+        """Return the share of the words that texts have, less where they lack names."""
+        every = named = 0.0
+        for word, weight in self._words.items():
+            for text in texts:
+                if word in text:
+                    every += weight
+                    named += self._names.get(word, 0.0)
+                    break
+        words, names = self._totals
+        return (every / words if words else 1.0) * (1 + (named / names if names else 1.0)) / 2
 
 
 class Chains:
@@ -165,9 +175,3 @@ class Chains:
 
 def _words(units: Iterable[Unit]) -> frozenset[str]:
     return frozenset[str]().union(*(unit.words for unit in units))
-
-
-def _share(weights: Mapping[str, float], words: Collection[str]) -> float:
-    """Return the share of some weights that words have; all of nothing."""
-    total = sum(weights.values())
-    return sum(w for word, w in weights.items() if word in words) / total if total else 1.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import log
 
 import regex
@@ -20,7 +20,7 @@ from ras_flow.state.schema import Citation, Passage, Triple
 _TITLE_WEIGHT = 0.25
 """A passage's subject, which its title names, is often a mere "she" where something is said."""
 
-_LINES = regex.compile(r"(?:[^\n]|\n(?=[ \t]*\p{Ll}))+")
+_LINES = regex.compile(r"(?:[^\n]+|\n(?=[ \t]*\p{Ll}))+")
 """A row of a table, an item of a list, or lines of a paragraph that go on in lower case."""
 
 
@@ -41,13 +41,14 @@ class Sentences:
                 self._at.setdefault(word, []).append(at)
         self._title = set(name_words(passage["title"]))
 
-    def best(self, words: Iterable[str]) -> int | None:
+    def best(self, words: Collection[str]) -> int | None:
         """Return the position of the sentence that shares the most with some words."""
         scores = [0.0] * len(self.texts)
-        for word in sorted(words):
-            places = self._at.get(word, ())
+        for word in sorted(self._at.keys() & words):
+            places = self._at[word]
+            share = (_TITLE_WEIGHT if word in self._title else 1.0) / len(places)
             for at in places:
-                scores[at] += (_TITLE_WEIGHT if word in self._title else 1.0) / len(places)
+                scores[at] += share
         top = max(scores, default=0.0)
         return scores.index(top) if top > 0 else None
 
@@ -156,7 +157,7 @@ HEADING = "›"
 """What parts a passage's title, where it is a path of headings."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Unit:
     """A fact, or a sentence of a passage.
 
@@ -183,17 +184,23 @@ class Unit:
     row: bool = False
 
 
-@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return what two forms of a common word share; it equals no word."""
     return f"~{_ROOTS.get(word, word).removesuffix('s')[:5]}"
 
 
+@lru_cache(maxsize=16_384)
+def _forms(word: str) -> tuple[str, ...]:
+    return (word, stem(word), NUMBER) if word[0].isdecimal() else (word, stem(word))
+
+
 def with_stems(words: Iterable[str]) -> frozenset[str]:
     """Add the stems of words."""
-    found = set(words)
-    number = {NUMBER} if any(word[0].isdecimal() for word in found) else set()
-    return frozenset(found | {stem(word) for word in found} | number)
+    return frozenset(chain.from_iterable(map(_forms, words)))
+
+
+def _stemmed(*texts: str) -> frozenset[str]:
+    return with_stems(chain.from_iterable(map(words_in, texts)))
 
 
 class Evidence:
@@ -209,7 +216,7 @@ class Evidence:
     def __init__(self, triples: Mapping[str, Triple], passages: Mapping[str, Passage]) -> None:
         self._reader = Reader(passages)
         self._facts = QueryKG.from_triples(triples)
-        self._titles = {id: words_in(passage["title"]) for id, passage in passages.items()}
+        self._titles = {id: _stemmed(passage["title"]) for id, passage in passages.items()}
         entities = set(map(normalize_name, filter(is_proper, self._facts.entities.values())))
         titles = (part for one in passages.values() for part in one["title"].split(HEADING))
         names = {*entities, *map(normalize_name, filter(is_proper, titles))}
@@ -217,30 +224,25 @@ class Evidence:
             found = (_CAPITALS.findall(one["text"]) for one in passages.values())
             names |= {normalize_name(name) for each in found for name in each}
         self.names = Names(names)
-        self._words = {
-            id: [
-                set() if _is_row(text) else words_in(text)
-                for text in self._reader.sentences(id).texts
-            ]
-            for id in passages
-        }
         self.empty: list[tuple[str, str, str]] = []
-        self.units = [self._fact(id, entities) for id in triples]
-        for id, passage in passages.items():
-            self.units += self._sentences(id, passage)
+        sentences = [unit for id, one in passages.items() for unit in self._sentences(id, one)]
+        self._lines = {
+            (one.passage, one.sentence): self._titles[one.passage] if one.row else one.words
+            for one in sentences
+        }
+        facts = [self._fact(id, entities) for id in triples]
+        self.units = facts + sentences
         self._by_name: dict[str, list[Unit]] = {}
         for unit in self.units:
             for name in unit.names:
                 self._by_name.setdefault(name, []).append(unit)
-        self.described = {name for unit in self.units for name in unit.about}
+        self.described = set[str]().union(*(unit.about for unit in self.units))
         if not triples:
             self.described |= {name for name, at in self._by_name.items() if len(at) <= _COMMON}
         texts: dict[str, set[str]] = {}
-        for unit in self.units:
+        for unit in sentences or facts:
             texts.setdefault(unit.passage or unit.triple, set()).update(unit.words)
-        read = [texts[id] for id in passages if id in texts] or list(texts.values())
-        self._count = Counter(word for words in read for word in words)
-        self._size = len(read)
+        self._texts = list(texts.values())
 
     def at(self, name: str) -> list[Unit]:
         """Return the units that a name is in."""
@@ -248,7 +250,8 @@ class Evidence:
 
     def rarity(self, word: str, *, at_least: int = 0) -> float:
         """Return how much a word tells: 1 if no text has it, less the more have it."""
-        return 1.0 - log(1 + max(self._count[word], at_least)) / log(2 + self._size)
+        count = sum(word in text for text in self._texts)
+        return 1.0 - log(1 + max(count, at_least)) / log(2 + len(self._texts))
 
     def cite(self, unit: Unit) -> Citation:
         """Make a citation of a unit."""
@@ -263,32 +266,30 @@ class Evidence:
 
     def _fact(self, id: str, entities: set[str]) -> Unit:
         triple = self._facts.triples[id]
-        parts = spo_of(triple)
-        said = {word for part in parts for word in words_in(part)}
-        words = set(said)
-        for passage, at in self._reader.stating(triple).items():
-            words |= self._titles[passage] | self._words[passage][at]
-        subject, _, object = map(normalize_name, parts)
+        said = _stemmed(*spo_of(triple))
+        places = self._reader.stating(triple).items()
+        words = said.union(*(self._lines[place] for place in places))
+        subject, object = normalize_name(triple["subject"]), normalize_name(triple["object"])
         names = frozenset({subject, object} & entities)
-        about, places = names & {subject}, frozenset(triple["passages"])
-        return Unit(id, "", 0, with_stems(said), with_stems(words), names, about, places)
+        return Unit(id, "", 0, said, words, names, names & {subject}, frozenset(triple["passages"]))
 
     def _sentences(self, id: str, passage: Passage) -> Iterable[Unit]:
         about = frozenset(
             normalize_name(part) for part in passage["title"].split(HEADING) if is_proper(part)
         )
-        titles = self._titles[id]
+        titles, places = self._titles[id], frozenset([id])
         for at, text in enumerate(self._reader.sentences(id).texts):
             names = about | self.names.within(text)
             row = _is_row(text)
             cells = row_cells(text) if row else []
-            every = words_in(" ".join(value for _, value in cells)) if cells else words_in(text)
-            words = with_stems(every | titles)
+            words = titles | _stemmed(" ".join(value for _, value in cells) if cells else text)
             # The first cell names the row.
             self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
-            parts = [words_in(" ".join((*cells[0], *cell))) | titles for cell in cells[1:]]
-            for said in map(with_stems, parts) if parts else [words]:
-                yield Unit("", id, at, said, said | words, names, about, frozenset([id]), row)
+            parts = [titles | _stemmed(" ".join((*cells[0], *cell))) for cell in cells[1:]]
+            for said in parts or [words]:
+                yield Unit(
+                    "", id, at, said, said | words if cells else said, names, about, places, row
+                )
 
 
 def _is_row(text: str) -> bool:

@@ -34,7 +34,8 @@ def is_english(text: str) -> bool:
 
 def words_in(text: str) -> set[str]:
     """Return the normalised words of a text, with and without what an apostrophe joins to them."""
-    return {word for form in _forms(text) for word in name_words(form)}
+    words, bare = set(name_words(text)), _APOSTROPHE.sub(" ", text)
+    return words if bare == text else words.union(name_words(bare))
 
 
 def _forms(text: str) -> set[str]:
@@ -82,7 +83,8 @@ class Names:
         A name has three letters or digits at least; two where a script has no spaces between words.
         """
         form = " | ".join(map(normalize_name, _forms(text)))
-        begin = {name for word in set(form.split()) for name in self._spaced.get(word, ())}
+        words = self._spaced.keys() & form.split()
+        begin = (name for word in words for name in self._spaced[word])
         return {one for one in (*begin, *self._unspaced) if one in form and has_words(form, one)}
 
 
