@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired, TypeGuard
 
 from typing_extensions import TypedDict
 
-from ras_flow.state.kg import QueryKG
+from ras_flow.state.kg import entity_keys
 from ras_flow.state.schema import (
     Citation,
     Hop,
@@ -237,11 +237,10 @@ def graph_event(hop: int, before: Collection[str], triples: Mapping[str, Triple]
         before: The ids of the triples that the graph had before the hop.
         triples: The graph after it.
     """
-    kg = QueryKG.from_triples(triples)
     return GraphEvent(
         type="graph",
         hop=hop,
-        entities=len(kg.entities),
-        triples=len(kg.triples),
-        new=[GraphTriple(id=id, **triple) for id, triple in kg.triples.items() if id not in before],
+        entities=len(entity_keys(triples.values())),
+        triples=len(triples),
+        new=[GraphTriple(id=id, **triple) for id, triple in triples.items() if id not in before],
     )

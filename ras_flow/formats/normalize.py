@@ -26,6 +26,8 @@ _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d|,\d)")
 _SPACED_RANGE = re.compile(r"(\d) - (?=\d)")
 _NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
 _MARK = re.compile(r"[^\w\s]|_")
+_LOOSE_MARK = re.compile(rf"(?:{_MARK.pattern})(?:(?<!\d.)|(?!\d))")
+"""A mark that is not between two digits, where it stays."""
 _HANGUL = regex.compile(r"\p{Hangul}")
 _HIDDEN = regex.compile(r"[\p{Cf}\p{Cs}\ufe00-\ufe0f]+")
 _POINTS = frozenset(re.findall(f"[{POINTS}]", "".join(map(chr, range(0x300, 0x700)))))
@@ -103,7 +105,7 @@ def _key(text: str) -> str:
 
 
 def _is_code(word: str) -> bool:
-    return _CODE.search(_QUOTES.sub("", word)) is not None
+    return not word.isalnum() and _CODE.search(_QUOTES.sub("", word)) is not None
 
 
 def _fold_case(word: str, before: str, count: int) -> str:
@@ -292,7 +294,7 @@ def _unmarked(folded: str) -> list[str]:
     text = _SPACED_RANGE.sub(r"\1-", text)
     words: list[str] = []
     joining = False
-    for word in _MARK.sub(_replace_mark, text).split():
+    for word in _LOOSE_MARK.sub(_replace_mark, text).split():
         initial = len(word) == 2 and word[0].isalpha() and word[1] == "."
         if joining and (initial or (len(word) == 1 and word.isalpha())):
             words[-1] = words[-1].rstrip(".") + word[0]
@@ -305,8 +307,6 @@ def _unmarked(folded: str) -> list[str]:
 def _replace_mark(match: re.Match[str]) -> str:
     mark, text = match[0], match.string
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-    if before.isdecimal() and after.isdecimal():
-        return mark
     category = unicodedata.category(mark)
     if mark == "'":
         return "" if before.isalnum() and after.isalpha() else " "

@@ -62,7 +62,7 @@ def means_title(name: str, title: str, text: str, *, as_object: bool = False) ->
     both the title and "a … film".
     """
     pronoun = _pronoun(name, as_object)
-    kind = next((kind for kind in _KINDS if pronoun in kind), None)
+    kind = next((kind for kind in _KINDS if pronoun in kind), None) if pronoun else None
     if kind:
         return kind in _main_kinds(text) and speaks_of(text, title)
     described = _DESCRIPTION.fullmatch(name.strip())

@@ -37,11 +37,10 @@ class Refined:
 def leave_out_nothing(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     """Leave out triples with "unknown" or "-" for a name, but in a passage of that title."""
     own = normalize_name(short_title(title))
-
-    def says_nothing(part: str) -> bool:
-        return means_nothing(part) and normalize_name(part) != own
-
-    return [spo for spo in triples if not says_nothing(spo[0]) and not says_nothing(spo[2])]
+    nothing = {
+        name for name in _names_in(triples) if means_nothing(name) and normalize_name(name) != own
+    }
+    return [spo for spo in triples if nothing.isdisjoint((spo[0], spo[2]))]
 
 
 def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
@@ -54,12 +53,14 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     name = _written(title, triples)
 
     def resolved(part: str, *, as_object: bool) -> str | None:
-        its_own = is_pronoun(part) and normalize_name(part) == short
+        pronoun = is_pronoun(part)
+        its_own = pronoun and normalize_name(part) == short
         if its_own or means_title(part, title, text, as_object=as_object):
             return name
-        return None if is_pronoun(part, as_object=as_object) else part
+        return None if pronoun and is_pronoun(part, as_object=as_object) else part
 
-    named = ((resolved(s, as_object=False), p, resolved(o, as_object=True)) for s, p, o in triples)
+    subjects = {subject: resolved(subject, as_object=False) for subject, _, _ in triples}
+    named = ((subjects[s], p, resolved(o, as_object=True)) for s, p, o in triples)
     return [(s, p, o) for s, p, o in named if s is not None and o is not None]
 
 
@@ -92,9 +93,9 @@ def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     kept: list[Spo] = []
     said: dict[tuple[str, str], set[Form]] = {}
     for subject, predicate, object in triples:
-        found = forms(predicate)
-        if found.isdisjoint(said.get(_names(subject, object), ())):
-            said.setdefault(_names(object, subject), set()).update(inverted(found))
+        found, one, other = forms(predicate), name_key(subject), name_key(object)
+        if found.isdisjoint(said.get((one, other), ())):
+            said.setdefault((other, one), set()).update(inverted(found))
             kept.append((subject, predicate, object))
     return kept
 
@@ -125,11 +126,11 @@ def refine(
 
 def _written(title: str, triples: Iterable[Spo]) -> str:
     """Return the title, without its "(film)" where triples write it so, unless it is a pronoun."""
-    names = {normalize_name(part) for subject, _, object in triples for part in (subject, object)}
+    names = set(map(normalize_name, _names_in(triples)))
     short = normalize_name(short_title(title))
     own = own_title(title)
     return own if short not in names or is_pronoun(short) else short_title(own)
 
 
-def _names(one: str, other: str) -> tuple[str, str]:
-    return name_key(one), name_key(other)
+def _names_in(triples: Iterable[Spo]) -> set[str]:
+    return {part for subject, _, object in triples for part in (subject, object)}

@@ -11,7 +11,7 @@ from ras_flow.events import GraphEvent, graph_event
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RunState
-from ras_flow.state.kg import last_hop, merge_triples, to_new_triples
+from ras_flow.state.kg import last_hop, to_new_triples
 from ras_flow.state.schema import Triple
 from ras_flow.support.concurrency import off_loop
 
@@ -41,4 +41,4 @@ async def merge_graph(
 def _merge(state: RunState) -> tuple[dict[str, Triple], GraphEvent]:
     delta = to_new_triples(state["extracted"], state["passages"])
     known = state["triples"]
-    return delta, graph_event(len(state["hops"]) - 1, known, merge_triples(known, delta))
+    return delta, graph_event(len(state["hops"]) - 1, known, {**known, **delta})

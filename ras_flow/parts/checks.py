@@ -16,6 +16,9 @@ from ras_flow.state.schema import Passage, passage_id
 
 T = TypeVar("T")
 
+_PAPERS = Reading()
+"""How much the paper's models read."""
+
 
 async def one_each(
     asked: int, kind: type[T], results: Awaitable[Sequence[T]], part: object
@@ -88,7 +91,7 @@ def reading_of(reader: Planner | Answerer) -> Reading:
     Raises:
         ConfigurationError: Its ``reading`` is something else.
     """
-    reading = getattr(reader, "reading", Reading())
+    reading = getattr(reader, "reading", _PAPERS)
     if not isinstance(reading, Reading):
         raise ConfigurationError(
             f"The `reading` of {type(reader).__name__} is a {type(reading).__name__}: give it a "

@@ -178,6 +178,8 @@ def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:
 
 def _read(value: Value | None) -> Extraction | None:
     """Return what a value of the store says of a passage; None if it says nothing valid."""
+    if value is None:
+        return None
     try:
         kept = _KEPT.validate_python(value)
     except ValidationError:
