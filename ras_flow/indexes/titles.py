@@ -21,6 +21,9 @@ DEPTH = 50
 LONGEST = 200
 """Characters of a title that can be a name; the terms of names are kept."""
 
+REST = 0.5
+"""The share of a heading's bonus for all but the best passage under it."""
+
 _QUALIFIER = regex.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -31,18 +34,17 @@ def named_first(
 ) -> list[ScoredPassage]:
     """Raise the score of passages whose title, or a heading above them, is in the query's words.
 
-    Of passages under the same heading the best alone is raised: otherwise a long document that is
-    named would push out all that is named beside it.
+    The best passage under a heading gets the whole bonus and the others half: enough to find the
+    end of a long page, too little to push out all that is named beside it.
     """
-    words, seen = set(query), {""}
+    words, seen = set(query), set[str]()
     raised = []
     for passage, score in found:
         for title in passage["title"].split(ABOVE):
-            if title not in seen and len(title) <= LONGEST:
+            terms = _name(title) if len(title) <= LONGEST else frozenset()
+            if terms and terms <= words:
+                score += rarity(terms) * (REST if title in seen else 1)
                 seen.add(title)
-                terms = _name(title)
-                if terms and terms <= words:
-                    score += rarity(terms)
         raised.append(ScoredPassage(passage, score))
     return sorted(raised, key=lambda one: -one.score)
 

@@ -46,6 +46,17 @@ async def test_the_page_that_a_question_names_comes_before_those_that_share_its_
         assert (await titles(retriever, "東京の人口"))[0] == "東京"
 
 
+async def test_the_end_of_a_long_page_comes_before_pages_that_mention_it(tmp_path: Path) -> None:
+    born = "Lina Vorsk was born in Bergen and wrote operas, songs and music for films. "
+    work = "Her operas were given in every town, and some are still sung at fairs. "
+    died = "In her last years she lived quietly. She died in Tromsø after a long illness. "
+    page = ("Lina Vorsk", born * 7 + work * 7 + died * 7)
+    songs = [(f"Song {n}", "A song of Lina Vorsk, who did not like it.") for n in range(3)]
+    for retriever in await both(tmp_path / "index", page, *songs, *OTHERS):
+        [found] = await retriever.retrieve(["Of what illness did Lina Vorsk die?"], 2)
+        assert "Tromsø" in "".join(one.passage["text"] for one in found)
+
+
 def scored(*pairs: tuple[str, float]) -> list[ScoredPassage]:
     return [
         ScoredPassage(Passage(id=passage_id(title, str(at)), title=title, text=str(at)), score)
@@ -64,17 +75,17 @@ def test_what_is_added_is_the_rarity_of_the_titles_words() -> None:
     )
     named = named_first(found, ["who", "is", "ada"], lambda terms: 10.0 * len(terms))
     assert order(named) == [
-        *(("Ada", 16), ("Ada (ship)", 14), ("", 9), ("(film)", 8)),
-        *(("Ada Byron", 7), ("Ada", 5), ("Ada " * 60, 3)),
+        *(("Ada", 16), ("Ada (ship)", 14), ("Ada", 10), ("", 9)),
+        *(("(film)", 8), ("Ada Byron", 7), ("Ada " * 60, 3)),
     ]
     assert order(named_first(scored(("Ada", 8)), ["ada"], lambda _: 5.0)) == [("Ada", 13)]
 
 
-def test_each_heading_above_a_passage_counts_for_the_best_passage_under_it() -> None:
+def test_each_heading_above_a_passage_counts_most_for_the_best_passage_under_it() -> None:
     pump, other = "Handbook › Pumps › PX-9", "Handbook › Pumps › PX-5"
     found = scored((other, 5), (pump, 4), ("Handbook › PX-9", 1))
     named = named_first(found, ["handbook", "px", "9"], lambda terms: 10.0)
-    assert order(named) == [(other, 15), (pump, 14), ("Handbook › PX-9", 1)]
+    assert order(named) == [(pump, 19), (other, 15), ("Handbook › PX-9", 11)]
 
 
 @given(
