@@ -17,6 +17,9 @@ from ras_flow.state.schema import Hop, Plan, PlanLabel, Step, Triple
 PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
 
+SEARCHES = 2
+"""How often one subquery is searched for: the second time for passages that the run has not read."""
+
 PLAN_EDGES = {
     "[SUBQ]": "retrieve",
     "[SUFFICIENT] or [NO_RETRIEVAL]": "answer",
@@ -50,7 +53,9 @@ def decide(state: RasState, settings: Context) -> Decision:
             return Decision("answer", "sufficient")
         case {"label": "NO_RETRIEVAL" | "NOT_FOUND"}:
             return Decision("answer", "not_found" if state["hops"] else "no_retrieval")
-        case {"label": None} if attempts(state) >= PLAN_ATTEMPTS:
+        case {"label": None, "subquery": repeated} if (
+            repeated or attempts(state) >= PLAN_ATTEMPTS
+        ):
             return Decision("answer", "no_progress")
     if len(state["hops"]) >= settings.max_hops:
         return Decision("answer", "max_hops")
@@ -170,25 +175,24 @@ def over_budget(state: RunState, settings: Context) -> bool:
     )
 
 
-def was_searched(state: RasState, subquery: str) -> bool:
-    """Tell whether a search was made before.
+def times_searched(state: RasState, subquery: str) -> int:
+    """Return how often a subquery was searched for.
 
     Given documents are the first hop of the question itself, for which no search was made.
     """
     opened = {plan["hop"] for plan in state["plans"]}
-    made = (
-        text
-        for hop in state["hops"]
-        if hop["index"] in opened
-        for text in (hop["subquery"], *hop["subquery"].splitlines())
+    wanted = normalize_question(subquery)
+    made = (hop["subquery"] for hop in state["hops"] if hop["index"] in opened)
+    return sum(
+        wanted in map(normalize_question, (asked, *asked.splitlines())) for asked in made
     )
-    return normalize_question(subquery) in map(normalize_question, made)
 
 
 def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:
     """Parse a plan and hold it against the chain; q_0 is always the question itself.
 
-    Returns label and subquery; where the label is None, what is wrong with the plan.
+    Returns label and subquery; where the label is None, what is wrong with the plan. It has a
+    subquery all the same if it repeats itself, as a planner would again if it were asked anew.
     """
     parsed = parse_plan(text)
     if not state["hops"]:
@@ -197,6 +201,7 @@ def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | 
         if parsed.label == "SUBQ" or parsed.wants_subquery:
             return "SUBQ", state["question"], None
     if parsed.label == "SUBQ":
-        if was_searched(state, parsed.subquery):
-            return None, "", f"The subquery {parsed.subquery!r} was already asked."
+        if times_searched(state, parsed.subquery) >= SEARCHES:
+            problem = f"The subquery {parsed.subquery!r} was already asked {SEARCHES} times."
+            return None, parsed.subquery, problem
     return parsed.label, parsed.subquery, parsed.problem

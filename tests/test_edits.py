@@ -299,7 +299,6 @@ def test_no_edits_change_nothing(before: str) -> None:
             {},
             "has this triple already",
         ),
-        ({"op": "subquery", "text": "where?"}, "plan", {}, "already asked"),
         ({"op": "subquery", "text": "x" * 500}, "plan", {}, "1 to 400 characters"),
         (EDITS[4], "to_triples", {}, "about to to_triples"),
         (EDITS[5], "merge_graph", {}, "no effect"),

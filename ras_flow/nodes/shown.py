@@ -1,4 +1,4 @@
-"""Which passages a run has shown already: later searches of chat models want new ones."""
+"""Which passages a run has shown already: some searches want new ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ras_flow.parts.protocols import searches_first
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.parts.source import PartsSource
+from ras_flow.routing import planned_subquery, times_searched
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import stated_in
@@ -51,11 +52,11 @@ class Shown(NamedTuple):
 
 
 async def shown(state: RasState, context: Context, parts: PartsSource) -> Shown:
-    """Return what later searches leave out; nothing in the paper's own loop."""
+    """Return what a search leaves out: in the paper's own loop all, where it is made once more."""
+    found = frozenset(id for hop in state["hops"] for id in hop["passages"])
     one_call = parts.loop(context) == "one_call"
     if not (one_call or searches_first(await parts.get_planner(context), context)):
-        return Shown()
-    found = frozenset(id for hop in state["hops"] for id in hop["passages"])
+        return Shown(found) if times_searched(state, planned_subquery(state)) else Shown()
     noted = stated_in(state["triples"])
     most = LATER_PASSAGES if one_call and state["hops"] else None
     return Shown(found & noted, found - noted, most)

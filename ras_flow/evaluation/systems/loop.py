@@ -34,7 +34,7 @@ from ras_flow.routing import (
     pending_plan,
     planned_subquery,
     stop_reason,
-    was_searched,
+    times_searched,
 )
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
@@ -147,7 +147,7 @@ def _checked(thought: Thought, state: RasState) -> tuple[PlanLabel | None, str, 
     search = clean_subquery(thought.search)[:MAX_SUBQUERY].strip() if written else thought.search
     if not has_word(search):
         return None, "", "It names nothing to search for."
-    if was_searched(state, search):
+    if times_searched(state, search):
         return None, "", f"The search {search!r} was already made."
     return "SUBQ", search, ""
 

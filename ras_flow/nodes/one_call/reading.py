@@ -11,7 +11,7 @@ from ras_flow.nodes.warn import end_of, loss_of
 from ras_flow.parts.checks import one_each
 from ras_flow.parts.records import HopRequest, Reply, SearchSeen
 from ras_flow.parts.source import PartsSource
-from ras_flow.routing import fingerprint, was_searched
+from ras_flow.routing import fingerprint, times_searched
 from ras_flow.settings.context import Context
 from ras_flow.settings.tasks import get_task
 from ras_flow.state.channels import RasState
@@ -84,7 +84,7 @@ async def read_hop(
     )
     [reply] = await one_each(1, Reply, reader.read([request]), reader)
     cost.add(reply, reply.calls)
-    parsed = parse_hop_reply(reply.text, lambda subquery: was_searched(state, subquery))
+    parsed = parse_hop_reply(reply.text, lambda subquery: times_searched(state, subquery) > 0)
     if parsed.label == "NO_RETRIEVAL" and not (task.may_know and parsed.text):
         parsed = replace(parsed, label="NOT_FOUND")
     lost = loss_of("model", reply)
