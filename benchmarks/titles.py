@@ -1,12 +1,15 @@
 """What it brings BM25 that named titles count, and that question words do not.
 
-    python benchmarks/titles.py --data DIR [--top 5] [--per 400]
+    python benchmarks/titles.py --data DIR [--top 5] [--per 400] [--long PART]
 
 Of each file, questions that `recipes/configs/graph-llm-mix.toml` keeps for testing (others
 chose how it is done) are searched for in the documents of all its questions, and so are the
 subqueries that people wrote for them, with the title that each asks for. "What is known about …?"
 is how training asks for a step of HotpotQA: asked of each title that a question rests on, it should
 find all of that question's titles.
+
+``--long`` prints another table, of the questions of one part of the split: how often the sentence
+that a question rests on is found, and how often where it comes after its page's first passage.
 """
 
 from __future__ import annotations
@@ -18,9 +21,12 @@ from pathlib import Path
 from statistics import mean
 from unittest.mock import patch
 
+from ras_flow.documents import SourceDocument
+from ras_flow.documents.split import split_document
 from ras_flow.evaluation.benchmarks import load_benchmark
 from ras_flow.evaluation.question import Question
 from ras_flow.indexes import BM25Retriever
+from ras_flow.state.schema import Document
 from ras_flow.training.splits import read_apart
 
 FILES = {
@@ -67,6 +73,57 @@ def recall(retriever: BM25Retriever, queries: Queries, k: int) -> tuple[float, f
     return mean(shares), mean(share == 1 for share in shares)
 
 
+def sentences_found(
+    retriever: BM25Retriever,
+    pool: Sequence[Document],
+    queries: Sequence[tuple[str, str, str]],
+    k: int,
+) -> list[float]:
+    """Return the share of queries whose passage holds their sentence, of all and of late ones."""
+    firsts = {}
+    for document in pool:
+        whole = SourceDocument("", document.get("title", ""), document["text"])
+        firsts.setdefault(whole.title, _letters(split_document(whole)[0]["text"]))
+    rankings = asyncio.run(retriever.retrieve([query for query, *_ in queries], k))
+    found = [
+        any(text in _letters(one.passage["text"]) for one in ranking)
+        for (_, _, text), ranking in zip(queries, rankings, strict=True)
+    ]
+    late = [text not in firsts.get(title, "") for _, title, text in queries]
+    return [mean(found), mean(one for one, after in zip(found, late, strict=True) if after)]
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def long_pages(data: Path, k: int, part: str) -> None:
+    """Print how often sentences are found, with the first passage of a page raised and with all."""
+    apart = read_apart(MIX)
+    print("| queries | asked | best raised, % | others by half | late ones | others by half |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name, file in FILES.items():
+        benchmark = load_benchmark(
+            name, data / file, only=lambda one: apart(one.question, one.pages) == part
+        )
+        retriever = BM25Retriever.from_documents(benchmark.pool)
+        steps = [(one.question, step) for one in benchmark.questions for step in one.support]
+        known = [
+            (q, step.title, _letters(step.text)[:60])
+            for q, step in steps
+            if step.title and step.text
+        ]
+        for kind, queries in (
+            ("questions", known),
+            ("what is known", [(f"What is known about {t}?", t, text) for _, t, text in known]),
+        ):
+            now = sentences_found(retriever, benchmark.pool, queries, k)
+            with patch("ras_flow.indexes.titles.REST", 0):
+                best = sentences_found(retriever, benchmark.pool, queries, k)
+            shares = [f"{100 * one:.1f}" for two in zip(best, now, strict=True) for one in two]
+            print(f"| {name}, {kind} | {len(queries)} | {' | '.join(shares)} |", flush=True)
+
+
 def main(data: Path, k: int, per: int) -> None:
     """Print a table, three rows a file at most."""
     apart = read_apart(MIX)
@@ -105,5 +162,9 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path, required=True, help="folder of the files")
     parser.add_argument("--top", type=int, default=5)
     parser.add_argument("--per", type=int, default=400)
+    parser.add_argument("--long", choices=["train", "dev", "test"])
     given = parser.parse_args()
-    main(given.data, given.top, given.per)
+    if given.long:
+        long_pages(given.data, given.top, given.long)
+    else:
+        main(given.data, given.top, given.per)

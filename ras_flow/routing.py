@@ -18,7 +18,7 @@ PLAN_ATTEMPTS = 2
 """How often one plan is asked for before the run goes on without it."""
 
 SEARCHES = 2
-"""How often one subquery is searched for: the second time for passages that the run has not read."""
+"""How often a subquery is searched for: the second time for passages that the run has not read."""
 
 PLAN_EDGES = {
     "[SUBQ]": "retrieve",
@@ -53,9 +53,7 @@ def decide(state: RasState, settings: Context) -> Decision:
             return Decision("answer", "sufficient")
         case {"label": "NO_RETRIEVAL" | "NOT_FOUND"}:
             return Decision("answer", "not_found" if state["hops"] else "no_retrieval")
-        case {"label": None, "subquery": repeated} if (
-            repeated or attempts(state) >= PLAN_ATTEMPTS
-        ):
+        case {"label": None, "subquery": repeated} if repeated or attempts(state) >= PLAN_ATTEMPTS:
             return Decision("answer", "no_progress")
     if len(state["hops"]) >= settings.max_hops:
         return Decision("answer", "max_hops")
@@ -183,9 +181,7 @@ def times_searched(state: RasState, subquery: str) -> int:
     opened = {plan["hop"] for plan in state["plans"]}
     wanted = normalize_question(subquery)
     made = (hop["subquery"] for hop in state["hops"] if hop["index"] in opened)
-    return sum(
-        wanted in map(normalize_question, (asked, *asked.splitlines())) for asked in made
-    )
+    return sum(wanted in map(normalize_question, (asked, *asked.splitlines())) for asked in made)
 
 
 def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | None]:

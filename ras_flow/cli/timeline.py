@@ -12,6 +12,7 @@ from ras_flow.cli.render import (
     Styled,
     answer_text,
     cost_text,
+    counted,
     fact_text,
     line,
     reason_text,
@@ -133,6 +134,9 @@ class Timeline:
             self._plan(step["plan"])
         if step["passages"]:
             self._passages(step)
+        for hop in self._branch["hops"]:
+            if (known := hop.get("known")) and step_name(step) == f"retrieve:{hop['index']}":
+                self._line(f"       not again: {counted(known, 'passage')} that the run has read")
         for sign, style, ids in (("+", "green", step["added"]), ("-", "red", step["removed"])):
             for id in ids:
                 fact = self._fact(self._document["triples"][id])

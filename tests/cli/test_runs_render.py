@@ -75,14 +75,15 @@ def test_steps_are_numbered_with_what_they_brought_and_cost() -> None:
     assert "the planner wrote: [SUBQ] x" in shown
 
 
-def test_a_dropped_passage_is_marked() -> None:
+def test_passages_that_were_dropped_or_left_out_of_a_search_are_told() -> None:
     writer = Writer()
     first_answer(writer)
     document = writer.document()
     [branch] = document["branches"]
-    branch["hops"][1] = {**branch["hops"][1], "passages": [], "scores": []}
+    branch["hops"][1] = {**branch["hops"][1], "passages": [], "scores": [], "known": 2}
     shown = timeline(document)
-    assert shown[shown.index("7 retrieve:1 0.25 s") + 1].startswith("dropped p")
+    at = shown.index("7 retrieve:1 0.25 s")
+    assert shown[at + 1].startswith("dropped p") and "2 passages" in shown[at + 2]
 
 
 def test_an_unusable_plan_is_shown_with_its_words() -> None:

@@ -105,7 +105,9 @@ async def test_a_subquery_asked_again_finds_the_rest_of_a_page_and_asked_once_mo
     parts = world(["[SUBQ] x", f"[SUBQ] {question}", f"[SUBQ] {question.lower()}"])
     parts["retriever"] = ListRetriever([*documents, *DOCUMENTS])
     context = Context(top_k=1, extractor="none", max_hops=9)
-    result = await build(parts | {"extractor": None}).ainvoke({"question": question}, context=context)
+    result = await build(parts | {"extractor": None}).ainvoke(
+        {"question": question}, context=context
+    )
     texts = [result["passages"][id]["text"] for hop in result["hops"] for id in hop["passages"]]
     assert texts == page
     assert [hop.get("known") for hop in result["hops"]] == [None, 1]
