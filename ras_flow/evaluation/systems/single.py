@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ras_flow.evaluation.systems.loop import Thought, search_question
 from ras_flow.evaluation.systems.prompting import (
     Block,
@@ -25,14 +23,8 @@ from ras_flow.state.channels import RasState
 class Reader:
     """Answers from passages; methods that come to no answer by themselves end with it."""
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        prompts: Prompts = FROM_PASSAGES,
-        stop: Sequence[str] = ("\nQuestion:", "\n["),
-    ) -> None:
+    def __init__(self, model: LanguageModel, prompts: Prompts = FROM_PASSAGES) -> None:
         self._model = model
-        self._stop = stop
         self._short = prefix_for(model, prompts.task, prompts.instruction, prompts.examples)
         self._long = few_shot(prompts.long_instruction, prompts.long_examples)
 
@@ -45,15 +37,17 @@ class Reader:
             self._long if is_long(context) else self._short,
             [*blocks, *question_blocks(state, context)],
             max_new_tokens=answer_tokens(context),
-            stop=self._stop,
+            stop=("\nQuestion:", "\n["),
         )
 
 
 class Single:
     """Searches once, for the question; given passages are read without a search."""
 
+    prompts = FROM_PASSAGES
+
     def __init__(self, model: LanguageModel) -> None:
-        self._reader = Reader(model)
+        self._reader = Reader(model, self.prompts)
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Search for the question, unless there are passages."""
@@ -67,8 +61,7 @@ class Single:
 class Direct(Single):
     """Answers from the model's own knowledge, without a search."""
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._reader = Reader(model, DIRECT, ("\nQuestion:",))
+    prompts = DIRECT
 
     async def think(self, state: RasState, context: Context) -> Thought:
         """Search for nothing."""
