@@ -107,7 +107,8 @@ def build_t2rag(
         planner: Decomposes the question; replaces the model that the settings name, as the others
             do for theirs.
         resolver: Fills slots; the planner's object if left out.
-        retriever: Finds passages, whose triples are extracted and ranked as they are found.
+        retriever: Finds passages, whose triples are extracted and ranked as they are found; those
+            of a knowledge graph (:class:`ras_flow.parts.facts.KgRetriever`) have theirs.
         triple_retriever: Finds passages by their triples, in place of retriever and index.
         extractor: The text-to-triples model.
         answerer: The answerer.
