@@ -140,7 +140,7 @@ class Chains:
                 for unit in self._near(chain):
                     longer.setdefault(frozenset((*chain, unit)), (*chain, unit))
             beam = nlargest(_BEAM, longer.values(), key=wanted.rank)
-            top = max([top, *beam], key=wanted.rank)
+            top = max([top, *beam[:1]], key=wanted.rank)
         return top
 
     def pruned(self, chain: Sequence[Unit], wanted: Asked) -> Sequence[Unit]:

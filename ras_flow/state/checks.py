@@ -22,9 +22,10 @@ def keyed(update: Any) -> Sequence[tuple[str, Any]]:
 def checker(record: type) -> Callable[[Any], Any]:
     """Return what refuses an edited record that lacks something, and returns any other as it is."""
     adapter: TypeAdapter[Any] = TypeAdapter(record)
+    what = f"A {record.__name__.lower()} of the state"
 
     def check(item: Any) -> Any:
-        checked(adapter, item, f"A {record.__name__.lower()} of the state", InputError, strict=True)
+        checked(adapter, item, what, InputError, strict=True)
         return item
 
     return check

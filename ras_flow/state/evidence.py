@@ -283,13 +283,14 @@ class Evidence:
             row = _is_row(text)
             cells = row_cells(text) if row else []
             words = titles | _stemmed(" ".join(value for _, value in cells) if cells else text)
+            if not cells:
+                yield Unit("", id, at, words, words, names, about, places, row)
+                continue
             # The first cell names the row.
             self.empty += [(id, cells[0][1], name) for name, value in cells if value == EMPTY]
-            parts = [titles | _stemmed(" ".join((*cells[0], *cell))) for cell in cells[1:]]
-            for said in parts or [words]:
-                yield Unit(
-                    "", id, at, said, said | words if cells else said, names, about, places, row
-                )
+            for cell in cells[1:]:
+                said = titles | _stemmed(" ".join((*cells[0], *cell)))
+                yield Unit("", id, at, said, said | words, names, about, places, row)
 
 
 def _is_row(text: str) -> bool:
