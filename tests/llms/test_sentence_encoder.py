@@ -53,6 +53,18 @@ def test_a_vector_does_not_depend_on_the_other_texts(minilm: LocalSentenceEncode
         assert alone.encode_sync([text])[0] == pytest.approx(vector, abs=1e-5)
 
 
+def test_vectors_are_those_of_sentence_transformers(
+    minilm: LocalSentenceEncoder, model_folder: Path
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    texts = ["", "Rivers", "東京 café", "a long text about rivers " * 80, "Who founded Artek?"]
+    theirs = SentenceTransformer(str(model_folder), device="cpu").encode(
+        texts, normalize_embeddings=True
+    )
+    assert minilm.encode_sync(texts) == pytest.approx(theirs, abs=1e-5)
+
+
 class CountingModel:
     def __init__(self) -> None:
         self.seen: list[str] = []
