@@ -27,7 +27,7 @@ from ras_flow.parts.tracing import traced_generation
 PLAN_TOKENS = 64
 """New tokens that a plan may take."""
 
-_NEXT_PLAN = re.compile(r"(?<=\S)\s*\[(?:SUBQ|SUFFICIENT|NO_RETRIEVAL)\].*", re.DOTALL)
+_NEXT_PLAN = re.compile(r"(?<=\S)\s*\[(?:SUBQ|SUFFICIENT|NO_RETRIEVAL|NOT FOUND)\].*", re.DOTALL)
 
 
 class GraphLLMSource(ABC):

@@ -28,17 +28,23 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 class Splitter(Settings):
     """Sends questions into splits: a share for development, one for testing, the rest for training.
 
-    Another seed is another split.
+    Another seed is another split. With ``dev_from``, the ``test`` of an earlier split, ``test`` can
+    grow without the earlier split's ``dev``, on which something was chosen.
     """
 
     seed: int = 13
     dev: Share[float] = 0.05
     test: Share[float] = 0.05
+    dev_from: Share[float] | None = None
 
     @model_validator(mode="after")
     def _leaves_some(self) -> Self:
         if self.dev + self.test >= 1:
             raise ValueError("The shares `dev` and `test` must leave some for training.")
+        if self.dev_from is not None and self.dev_from > self.test:
+            raise ValueError(
+                "`dev_from` must be at most `test`: an earlier split's, which has grown."
+            )
         return self
 
     def __call__(self, question: str) -> Split:
@@ -48,9 +54,10 @@ class Splitter(Settings):
     def of(self, key: str) -> Split:
         """Return the split of what is called so."""
         place = fraction(self.seed, "split", key)
-        if place < self.test:
-            return "test"
-        return "dev" if place < self.test + self.dev else "train"
+        start = self.test if self.dev_from is None else self.dev_from
+        if start <= place < start + self.dev:
+            return "dev"
+        return "test" if place < self.test + self.dev else "train"
 
 
 Asked = tuple[str, frozenset[str]]

@@ -11,10 +11,13 @@ from recipes.graph_llm.case import Case
 
 
 class Agenda:
-    """Which steps of a case were asked for so far, in which words; no words are used twice."""
+    """Which steps of a case were asked for so far, in which words; no words are used twice.
 
-    def __init__(self, case: Case) -> None:
-        self._steps = case.steps
+    With ``give_up``, a step is asked for so many times at most, and [NOT FOUND] ends the search.
+    """
+
+    def __init__(self, case: Case, give_up: int | None = None) -> None:
+        self._steps, self._give_up = case.steps, give_up
         self._asked: set[str] = set()
         self._times = [0] * len(case.steps)
 
@@ -26,9 +29,11 @@ class Agenda:
         """Return the plan for what is missing, and the step that it asks for."""
         if not missing:
             return {"label": "SUFFICIENT"}, None
-        phrased = [(at, words) for at in self.askable(missing) if (words := self._phrasing(at))]
+        askable = self.askable(missing)
+        phrased = [(at, words) for at in askable if (words := self._phrasing(at))]
         if not phrased:
-            return None, None
+            over = self._give_up is not None and all(self._times[at] for at in askable)
+            return {"label": "NOT_FOUND"} if over else None, None
         step, words = min(phrased, key=lambda one: (self._times[one[0]], one[0]))
         return {"label": "SUBQ", "subquery": words}, step
 
@@ -39,7 +44,9 @@ class Agenda:
             self._times[step] += 1
 
     def _phrasing(self, at: int) -> str | None:
-        """Return the best usable phrasing of a step that was not asked yet."""
+        """Return the best usable phrasing of a step that was not asked yet; none once given up."""
+        if self._give_up is not None and self._times[at] >= self._give_up:
+            return None
         for phrasing in self._steps[at].phrasings:
             plan = parse_plan(f"[SUBQ] {phrasing}")
             if plan.label == "SUBQ" and normalize_question(plan.subquery) not in self._asked:

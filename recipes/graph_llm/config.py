@@ -5,7 +5,9 @@
     seed = 13
     dev = 0.05
     test = 0.05
+    dev_from = 0.02                     # optional: the `test` of an earlier split, which has grown
     asked = ["2wiki_ctx.jsonl.gz"]      # optional: training shares no page with its dev and test
+    give_up = 2                         # optional: [NOT FOUND] after so many searches for one fact
     max_triples = 4                     # optional: of a hop, for models that read so many
     answer_passages = 2                 # optional: of a hop, for answerers that read these too
     passages = [                        # optional: distractors, and better triples of known texts
@@ -17,7 +19,7 @@
 
     [[source]]
     file = "2wiki_evidence.jsonl.gz"    # relative to this file
-    weight = 2.0                        # runs played on each training question, 0.5: every second
+    weight = 2.0                        # runs on each training question, 0.5: every second
     max_records = 20000                 # of the training split; the others in proportion
 """
 
@@ -35,12 +37,12 @@ from ras_flow.support.validation import (
     NonNegative,
     Positive,
     Settings,
-    Share,
     Texts,
     read_toml,
 )
 from ras_flow.training.data.writer import short_names
-from ras_flow.training.splits import Split, Splitter
+from ras_flow.training.splits import Split, Splitter, fraction
+from recipes.graph_llm.case import Case
 from recipes.graph_llm.noise import Noise
 
 
@@ -60,6 +62,11 @@ class Source(Settings):
     weight: Positive[float] = 1.0
     max_records: Positive[int] | None = None
 
+    def runs(self, case: Case, seed: int, split: Split) -> int:
+        """Return how many runs a question has: one at most for what is not trained on."""
+        weight = self.weight if split == "train" else min(self.weight, 1.0)
+        return int(weight) + (fraction(seed, "runs", case.source, case.id) < weight % 1)
+
 
 class Passages(Settings):
     """A file of passages; of these only those whose ``src`` is named, if any is."""
@@ -68,18 +75,19 @@ class Passages(Settings):
     only: Texts = ()
 
 
-class MixConfig(Settings):
-    """All settings of a mix.
+class MixConfig(Splitter):
+    """All settings of a mix, which also sends its questions into splits.
 
     Attributes:
         sources: The data sets, in order of preference where two have the same input.
         passages: Files of passages.
         seed: Decides all that is random.
-        dev: Share of the questions for development.
-        test: Share of the questions for testing.
         asked: Files whose dev and test questions an evaluation asks. Training leaves out what
             shares a gold page with these; elsewhere dev and test leave out what shares one with
             training.
+        give_up: Searches for one fact after which it is not asked for again; where nothing else is
+            left to ask, the plan is [NOT FOUND]. None: other words are asked for as long as any are
+            known, and then nothing is recorded.
         noise: How the simulated parts fail.
         as_text: Write passages instead of triples, to train without text-to-triples.
         max_triples: Triples of each hop that planner and answerer read, those nearest to its
@@ -95,9 +103,8 @@ class MixConfig(Settings):
     sources: Annotated[tuple[Source, ...], Field(alias="source", strict=False, min_length=1)]
     passages: Annotated[tuple[Passages, ...], Field(strict=False)] = ()
     seed: NonNegative[int] = 13
-    dev: Share[float] = 0.05
-    test: Share[float] = 0.05
     asked: Annotated[tuple[FilePath, ...], Field(strict=False)] = ()
+    give_up: Positive[int] | None = None
     noise: Noise = Noise()
     as_text: bool = False
     max_triples: Positive[int] | None = None
@@ -105,19 +112,12 @@ class MixConfig(Settings):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.dev + self.test >= 1:
-            raise ValueError("The shares `dev` and `test` must leave some for training.")
         if self.as_text and (self.max_triples is not None or self.answer_passages):
             raise ValueError(
                 "as_text writes all passages and no triples, so max_triples and answer_passages "
                 "choose nothing. Leave either out."
             )
         return self
-
-    @property
-    def splitter(self) -> Splitter:
-        """Sends questions into splits."""
-        return Splitter(seed=self.seed, dev=self.dev, test=self.test)
 
     @property
     def files(self) -> list[Path]:

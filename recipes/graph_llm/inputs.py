@@ -70,7 +70,7 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
             read[-1].append(case)
         inputs.dropped |= {f"{names[source.file]}: {why}": n for why, n in dropped.items() if n}
     everything = ((case.question, case.titles) for cases in read for case in cases)
-    apart = Apart(config.splitter, questions_of(config.asked), everything)
+    apart = Apart(config, questions_of(config.asked), everything)
     for page in pages:
         inputs.pages[apart.of_page(page.title, page.text)].append(page)
     named: Counter[tuple[str, str]] = Counter()

@@ -19,7 +19,7 @@ from ras_flow.state.schema import Hop, Triple
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.writer import Progress, check_folder, own_set, write_set
-from ras_flow.training.splits import Split, fraction
+from ras_flow.training.splits import Split
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig
 from recipes.graph_llm.inputs import Inputs, read_inputs
@@ -82,19 +82,18 @@ def _records(
         as_text=config.as_text,
         reading=reading,
         answer_passages=config.answer_passages,
+        give_up=config.give_up,
     )
     for source, cases in zip(config.sources, inputs.cases, strict=True):
         most = source.max_records
         limit = float("inf") if most is None else config.in_proportion(most, split)
-        weight = source.weight if split == "train" else min(source.weight, 1.0)
         count = 0
         for number, case in enumerate(cases[split]):
             if progress:
                 progress(f"{split}: {source.file.name}", number, len(cases[split]))
             if count >= limit:
                 break
-            runs = int(weight) + (fraction(config.seed, "runs", case.source, case.id) < weight % 1)
-            for record in _of_case(case, split, runs, play):
+            for record in _of_case(case, split, source.runs(case, config.seed, split), play):
                 yield record
                 count += 1
 

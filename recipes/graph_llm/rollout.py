@@ -13,9 +13,11 @@ retriever and its failures:
 * A hop fails in three ways: the gold page is not among the five, the page is there but the
   extractor missed the facts, or (rarer) nothing could be extracted. The target is then the next
   subquery that can be asked, fewest asked first; where there is only one, another phrasing of it.
-  When all phrasings are used up, no sensible plan is left and the run ends without an answer.
+  A page of which the extractor missed the facts is read no better later. When all phrasings are
+  used up, or a mix gives up earlier, no sensible subquery is left: the plan is [NOT FOUND] where
+  the mix gives up, and the run ends without an answer.
 * [SUFFICIENT] is the target when, and only when, the facts of all steps are in the graph. Some
-  runs have a step that no passage answers: their last plans are [SUBQ], however long the chain.
+  runs have a step that no passage answers: they never suffice, however long the chain.
 * The answer is trained on the same chain as [SUFFICIENT].
 
 The target is a function of what is visible: the same graph and chain get the same plan. Where a
@@ -37,6 +39,7 @@ from ras_flow.training.splits import Split
 from recipes.graph_llm.agenda import Agenda
 from recipes.graph_llm.case import Case, Page, linked_words, words_of
 from recipes.graph_llm.noise import Noise
+from recipes.graph_llm.odd_case import odd_case
 from recipes.graph_llm.passage_text import passage_text
 from recipes.graph_llm.pool import Pool
 from recipes.graph_llm.recorder import Recorder, first_plan
@@ -57,11 +60,13 @@ def roll_out(
     as_text: bool = False,
     reading: Reading | None = None,
     answer_passages: int = 0,
+    give_up: int | None = None,
 ) -> Iterator[Record]:
     """Play one run."""
-    yield first_plan(case, split)
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
-    run = _Run(case, pool, noise, rng, as_text, reading, answer_passages)
+    case = odd_case(case, noise.odd_case, rng)
+    yield first_plan(case, split)
+    run = _Run(case, pool, noise, rng, as_text, reading, answer_passages, give_up)
     names = Recorder(case, split, str(number))
     run.search(" ".join(case.question.split()), step=None)
     while True:
@@ -90,6 +95,7 @@ class _Run:
         as_text: bool,
         reading: Reading | None,
         answer_passages: int,
+        give_up: int | None,
     ) -> None:
         self.case, self.pool, self.noise, self.rng = case, pool, noise, rng
         self.as_text, self.reading, self.answer_passages = as_text, reading, answer_passages
@@ -99,7 +105,7 @@ class _Run:
         self.triples: dict[str, Triple] = {}
         self.visible: Mapping[str, Triple] = {}
         self.texts: list[list[list[str]]] = []
-        self.agenda = Agenda(case)
+        self.agenda = Agenda(case, give_up)
         self.drawn: set[Page] = set()
         dead = rng.randrange(len(case.steps)) if rng.random() < noise.dead_end else None
         self.dead = {at for at, step in enumerate(case.steps) if step.missing or at == dead}
@@ -159,6 +165,7 @@ class _Run:
                 found.append(self._kept(at))
             elif step in (None, at) and self.rng.random() < self.noise.missed:
                 found.append(self._kept(at, facts=False))
+                self.dead.add(at)
         if step is None and found and self.rng.random() < self.noise.lucky:
             after = [
                 at

@@ -36,10 +36,12 @@ class Teacher:
     identity = "teacher"
     takes_soft_tokens = False
 
-    def __init__(self, case: Case, split: Split, run: str = "played") -> None:
+    def __init__(
+        self, case: Case, split: Split, run: str = "played", give_up: int | None = None
+    ) -> None:
         self.records: list[Record] = []
         self._case, self._split = case, split
-        self._agenda = Agenda(case)
+        self._agenda = Agenda(case, give_up)
         self._recorder = Recorder(case, split, run)
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:

@@ -125,8 +125,8 @@ def _problem(task: str, target: Target, *, hops: int) -> str:
         needed.add("subquery")
     if target.keys() != needed:
         return f"it must have {' and '.join(sorted(needed))}, and nothing else"
-    if label == "SUFFICIENT" and not hops:
-        return "SUFFICIENT needs a hop: before the first, nothing is known"
+    if label in ("SUFFICIENT", "NOT_FOUND") and not hops:
+        return f"{label} needs a hop: before the first, nothing is known"
     if label == "NO_RETRIEVAL" and hops:
         return "NO_RETRIEVAL is a first plan, and this chain has hops"
     if label == "SUBQ" and not is_askable(target["subquery"]):

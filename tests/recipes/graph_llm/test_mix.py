@@ -152,7 +152,7 @@ def test_training_reads_no_page_that_asked_questions_rest_on(folder: Path) -> No
     }
     kept = [case.question for case in inputs.cases[0]["test"]]
     assert sorted(kept) == sorted(
-        row["question"] for row in rows if config.splitter(row["question"]) == "test"
+        row["question"] for row in rows if config(row["question"]) == "test"
     )
     assert gold["train"] and not gold["train"] & (gold["dev"] | gold["test"])
     read = {page.title.lower() for page in inputs.all_pages("train")}

@@ -79,7 +79,7 @@ SAID["Lindau"] = "(S> Lindau| P> lies on| O> River Aach)"
 def write_mix(folder: Path) -> Path:
     write_lines(folder / "films.jsonl", *map(film, range(COUNT)))
     write_lines(folder / "hotpot.jsonl", HOTPOT)
-    text = "seed = 5\ndev = 0.2\ntest = 0.1\n[noise]\nmax_hops = 4\n"
+    text = "seed = 5\ndev = 0.2\ntest = 0.1\n[noise]\nmax_hops = 4\ndead_end = 0\n"
     text += "".join(f'[[source]]\nfile = "{name}.jsonl"\n' for name in ("films", "hotpot"))
     (folder / "mix.toml").write_text(text)
     return folder / "mix.toml"

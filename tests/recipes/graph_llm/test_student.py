@@ -131,7 +131,7 @@ def written(folder: Path) -> list[Record]:
 @pytest.fixture
 def mix(tmp_path: Path) -> Path:
     write_lines(tmp_path / "films.jsonl", WIKI2)
-    head = "seed = 5\ndev = 0\ntest = 0\n[noise]\nmax_hops = 4\npassages = 1\n"
+    head = "seed = 5\ndev = 0\ntest = 0\n[noise]\nmax_hops = 4\ndead_end = 0\npassages = 1\n"
     (tmp_path / "mix.toml").write_text(head + '[[source]]\nfile = "films.jsonl"\n')
     return tmp_path / "mix.toml"
 
@@ -159,7 +159,7 @@ async def test_in_real_runs_the_planner_sees_what_it_sees_in_its_own(mix: Path) 
     # From then on the planner repeats itself, and the teacher goes on.
     assert hops[2:] == [plan["target"]["subquery"] for plan in plans[2:-1]]
     assert len(hops) >= 3
-    assert any("/played-by-testing:wanderer/plan-1" in record["id"] for record in records)
+    assert any("/played-by-testing:wanderer-0/plan-1" in record["id"] for record in records)
 
 
 class Failing(ScriptedPlanner):
