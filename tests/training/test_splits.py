@@ -31,6 +31,15 @@ def test_shares_are_kept_and_seeds_differ() -> None:
 EXPECTED = ["dev", "train", "dev", "test", "dev", "train"]
 
 
+def test_a_larger_test_share_leaves_the_dev_questions_where_they_were() -> None:
+    questions = [f"Who is number {n}?" for n in range(2000)]
+    before, after = Splitter(dev=0.1, test=0.2), Splitter(dev=0.1, test=0.4, dev_from=0.2)
+    pairs = Counter((before(question), after(question)) for question in questions)
+    kept = {("dev", "dev"), ("test", "test"), ("train", "test"), ("train", "train")}
+    assert set(pairs) == kept
+    assert abs(pairs["train", "test"] - 400) < 80
+
+
 def test_shares_must_leave_something() -> None:
     with pytest.raises(ConfigurationError, match="dev"):
         Splitter(dev=0.5, test=0.5)

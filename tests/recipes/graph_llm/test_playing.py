@@ -191,6 +191,24 @@ async def test_chains_of_hotpotqa_are_played_and_its_other_questions_are_not(mix
     )
 
 
+async def test_a_run_with_a_dead_end_finds_no_passage_of_one_step_and_gives_up(mix: Path) -> None:
+    text = (
+        mix.read_text()
+        .replace("dead_end = 0\n", "dead_end = 1\n")
+        .replace("seed", "give_up = 1\nseed")
+    )
+    mix.write_text(text.replace('"films.jsonl"', '"films.jsonl"\nweight = 2'))
+    records = await play(mix)
+    labels = set()
+    for number in range(COUNT):
+        own = of(records, number)
+        assert not any(told(number) <= seen(record) for record in own)
+        labels |= {record["target"].get("label") for record in own}
+    assert labels == {"SUBQ", "NOT_FOUND"}
+    # Each question is played twice; what the runs have in common is kept once.
+    assert {record["id"].split("/")[2] for record in records} >= {"played-0", "played-1"}
+
+
 def test_training_never_shows_a_passage_of_a_held_out_question(played: list[Record]) -> None:
     split: dict[str, Split] = {record["question"]: record["split"] for record in played}
     held = {n for n in range(COUNT) if split[film(n)["question"]] != "train"}

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import normalize_name, normalize_question
+from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, check_record
@@ -93,7 +94,7 @@ def both(*, noise: Noise = PERFECT, seed: int = 1, most: int = 5) -> list[Record
 
 def plans(records: list[Record]) -> list[str]:
     targets = [record["target"] for record in records if record["task"] == "plan"]
-    return [f"[{t['label']}] {t.get('subquery', '')}".strip() for t in targets]
+    return [format_plan(t["label"], t.get("subquery", "")) for t in targets]
 
 
 def visible(record: Record) -> set[Spo]:
@@ -128,6 +129,38 @@ def test_a_search_that_fails_is_asked_in_other_words_then_given_up() -> None:
     missed = play(noise=noisy(lost, missed=1.0))
     assert ("Salt Road", "genre", "drama") in visible(missed[1])
     assert "[SUFFICIENT]" not in plans(missed)
+
+
+def test_a_mix_that_gives_up_says_so_after_useful_searches() -> None:
+    lost = noisy(found_by_question=0.0, found=0.0)
+    asked = [f"[SUBQ] {Q}", "[SUBQ] Who directed Salt Road?"]
+    assert plans(play(noise=lost, give_up=1)) == [*asked, "[NOT FOUND]"]
+    assert plans(play(noise=lost, give_up=3)) == [
+        *asked,
+        "[SUBQ] Salt Road director",
+        "[NOT FOUND]",
+    ]
+    # Without words for a step nobody knows what a useful search is.
+    wordless = replace(CASE, steps=(replace(CASE.steps[0], phrasings=()),))
+    assert plans(play(wordless, lost, give_up=1)) == [f"[SUBQ] {Q}"]
+
+
+def test_facts_that_were_not_extracted_are_not_extracted_later() -> None:
+    for seed in range(30):
+        records = play(noise=noisy(found_by_question=0.5, found=0.5, missed=1.0), seed=seed)
+        for at, record in enumerate(records):
+            titles = {subject for subject, _, _ in visible(record)}
+            if "Salt Road" in titles and DIRECTED not in visible(record):
+                assert all(DIRECTED not in visible(later) for later in records[at:])
+
+
+def test_questions_come_in_odd_case() -> None:
+    film = replace(CASE.steps[0], page=Page("Salt Road (1950 film)", (DIRECTED,)))
+    case = replace(CASE, steps=(film, *CASE.steps[1:]))
+    records = [play(case, noisy(odd_case=1.0), seed)[0] for seed in range(20)]
+    titled = "When was the director of Salt Road (1950 Film) born?"
+    assert {record["question"] for record in records} == {Q.lower(), titled}
+    assert all(one["target"]["subquery"] == one["question"] for one in records)
 
 
 def test_made_up_facts_stand_beside_gold_ones_and_in_their_place() -> None:
