@@ -20,6 +20,6 @@ def odd_case(case: Case, chance: float, rng: Random) -> Case:
         # With what tells the page from others, whether the question has that or not.
         bare, bracket, qualifier = title.partition(" (")
         pattern = rf"\b{re.escape(bare)}\b(?: \([^)]*\))?"
-        said = (bare + bracket + qualifier).title()
-        question = re.sub(pattern, lambda _, said=said: said, question, flags=re.IGNORECASE)
+        said = (bare + bracket + qualifier).title().replace("\\", r"\\")
+        question = re.sub(pattern, said, question, flags=re.IGNORECASE)
     return replace(case, question=question)
