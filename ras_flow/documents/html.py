@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ _ASIDE = frozenset("nav footer aside del s strike".split())
 _ROLES = frozenset(["navigation", "contentinfo", "complementary", "doc-noteref"])
 _CLASSES = frozenset(["headerlink", "mw-editsection"])
 """Classes of links within headings, as Sphinx, MkDocs and MediaWiki write them."""
+_TO_ITSELF = frozenset("§¶#🔗")
+"""What a heading's link to itself shows."""
 _AS_BROWSERS = {
     "iso-8859-1": "windows-1252",
     "latin-1": "windows-1252",
@@ -115,6 +118,7 @@ def _read(soup: Any, blocks: PageBlocks) -> None:
     """
     from bs4 import element  # noqa: PLC0415
 
+    around = _around_main(soup)
     above: list[tuple[Any, bool]] = [(soup, False)]
 
     def leave() -> None:
@@ -127,7 +131,7 @@ def _read(soup: Any, blocks: PageBlocks) -> None:
             leave()
         hidden = above[-1][1]
         if isinstance(node, element.Tag):
-            hidden = hidden or _is_hidden(node)
+            hidden = hidden or id(node) in around or _is_hidden(node)
             above.append((node, hidden))
             if not hidden:
                 blocks.begin(node)
@@ -138,6 +142,25 @@ def _read(soup: Any, blocks: PageBlocks) -> None:
     blocks.finish()
 
 
+def _around_main(soup: Any) -> set[int]:
+    """Return the elements around a page's main one, such as menus and help, without its headers.
+
+    Where they say more than the main one, it is not all that the page is about.
+    """
+    mains = soup.find_all("main", limit=2)
+    if len(mains) != 1 or mains[0].find_parent("head"):
+        return set()
+    path = [mains[0], *mains[0].parents]
+    around = [
+        one
+        for inner, outer in pairwise(path)
+        for one in outer.find_all(True, recursive=False)
+        if one is not inner and one.name not in ("head", "header") and not one.find("header")
+    ]
+    said = sum(len(one.get_text().split()) for one in around if not _is_hidden(one))
+    return set(map(id, around)) if said <= len(mains[0].get_text().split()) else set()
+
+
 def _is_hidden(tag: Any) -> bool:
     """Tell whether no reader sees an element.
 
@@ -146,6 +169,7 @@ def _is_hidden(tag: Any) -> bool:
     """
     if (
         tag.name in _HIDDEN
+        or (tag.get("href", "").startswith("#") and (tag.string or "").strip() in _TO_ITSELF)
         or tag.get("role") in _ROLES
         or _CLASSES.intersection(tag.get("class", ()))
     ):

@@ -31,7 +31,10 @@ def heading_at(lines: Sequence[str], at: int, known: Mapping[str, int]) -> tuple
     for length in (1, 2, 3) if known else ():
         text = outline_key(" ".join(lines[at : at + length]))
         if text in known:
-            return length, known[text]
+            rest = " ".join(lines[at + 1 : at + length])
+            # A page's number may stand above a heading, which has one of its own then.
+            after = _NUMBER.match(rest) and outline_key(rest) in known
+            return (0, 0) if after else (length, known[text])
     return 0, 0
 
 

@@ -71,8 +71,9 @@ def test_html_without_a_body_tag_is_read(tmp_path: Path, tag: str) -> None:
         ("<title>Radium</title>Radium<p>It glows.", ["Radium"], "It glows."),
         (f"<h1>{LONG}</h1>It glows.", ["page"], f"{LONG}It glows."),
         (
-            "<h1>Guide</h1><h2>Uses</h2><p>Many.</p><h3>Clocks<a class=headerlink>¶</a></h3>"
-            "<p>The hands of old clocks were painted with it, which made their painters ill.",
+            "<h1>Guide</h1><h2>Uses<a href=#uses>§</a></h2><p>Many.</p><h3>Clocks"
+            "<a class=headerlink>¶</a></h3><p>"
+            "The hands of old clocks were painted with it, which made their painters ill.",
             ["Guide › Uses", "Guide › Uses › Clocks"],
             "The hands of old clocks were painted with it, which made their painters ill.",
         ),
@@ -86,6 +87,20 @@ def test_passages_are_titled_by_the_headings_above_them(
     found = passages(path)
     assert [passage["title"] for passage in found] == titles
     assert words(found[-1]["text"]) == words(text)
+
+
+@pytest.mark.parametrize(("said", "read_too"), [("It has five wheels.", False), ("It.", True)])
+def test_what_stands_around_a_pages_main_part_is_left_out_unless_it_says_more(
+    tmp_path: Path, said: str, read_too: bool
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        f"<title>T</title><body><div><h2>Keys</h2>Press Esc</div><div><header>The mill</header>"
+        f"<div><a href=#m>Skip</a></div><nav>{'Menu ' * 9}</nav><main><p>{said}</main></div>"
+    )
+    found = " ".join(passage["text"] for passage in passages(path))
+    assert "The mill" in found and said in found
+    assert ("Press Esc" in found) == ("Skip" in found) == read_too
 
 
 def test_what_is_not_the_pages_text_is_left_out(tmp_path: Path) -> None:
