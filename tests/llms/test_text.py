@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +61,20 @@ def test_a_loop_goes_on_otherwise_where_the_second_likeliest_was_nearest() -> No
     text = written(block * 2, leads)
     assert text.turn(everywhere)
     assert text.tokens == [*block, *block[:9], 9 + OTHER]
+
+
+@pytest.mark.parametrize(
+    ("turns", "left"), [(1, [50, 1, 2, 50, 3, 4, 50, 1, 2 + OTHER]), (0, [50, 1, 2, 50, 3, 4])]
+)
+def test_an_item_that_was_written_before_goes_on_otherwise_or_ends_the_text(
+    turns: int, left: list[int]
+) -> None:
+    text = Text((), turns, [50])
+    for at, token in enumerate([50, 1, 2, 50, 3, 4, 50, 1, 2, 50]):
+        assert not text.turn(everywhere) and not text.ended
+        text.append(Choice(token, token + OTHER, 1.0 if at == 8 else 5.0))
+    assert text.turn(everywhere) == bool(turns) != text.ended
+    assert text.tokens == left
 
 
 def test_a_text_turns_back_only_as_often_as_it_may() -> None:

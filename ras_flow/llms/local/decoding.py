@@ -58,6 +58,7 @@ def greedy(
     words: Sequence[Sequence[int]] = (),
     turns: int = 0,
     begins_word: Callable[[Sequence[int], int], bool] = lambda *_: True,
+    mark: Sequence[int] = (),
 ) -> list[list[int]]:
     """Continue each prompt with its most likely tokens.
 
@@ -65,12 +66,12 @@ def greedy(
     :func:`can_share` holds. Prompts are token ids, or embeddings of shape (tokens, width).
     ``has_ended`` is called after each new token with the prompt's position and its new tokens.
     ``words`` are token ids that an output is likely to copy: they change how soon it is written,
-    not what. ``turns`` and ``begins_word`` are for outputs that repeat themselves; see
+    not what. ``turns``, ``begins_word`` and ``mark`` are for outputs that repeat themselves; see
     :class:`ras_flow.llms.local.text.Text`.
     """
     if not can_share(model):
         return _by_transformers(model, prompts, max_new_tokens, has_ended)
-    texts = [Text(text, turns) for text in words or [()] * len(prompts)]
+    texts = [Text(text, turns, mark) for text in words or [()] * len(prompts)]
     rows = list(range(len(prompts)))
     live = set(rows)
 
@@ -83,7 +84,7 @@ def greedy(
         for choice, guessed in zip(choices, [*guess, None], strict=False):
             text.append(choice)
             turned = text.turn(begins_word)
-            if has_ended(row, text.tokens) or len(text.tokens) == max_new_tokens:
+            if text.ended or has_ended(row, text.tokens) or len(text.tokens) == max_new_tokens:
                 live.discard(row)
                 break
             if turned or choice.token != guessed:

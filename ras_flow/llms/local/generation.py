@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
 from ras_flow.llms.local import capacity
-from ras_flow.llms.local.text import repeats
+from ras_flow.llms.local.text import ITEM, repeats
 from ras_flow.parts.records import Generation
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def generate(
             words=[prompts[row].words for row in batch],
             turns=turns,
             begins_word=begins_word,
+            mark=tokenizer.encode(ITEM, add_special_tokens=False) if turns else (),
         )
         for row, tokens in zip(batch, outputs, strict=True):
             text = text_of(tokens)

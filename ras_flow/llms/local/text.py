@@ -8,6 +8,7 @@ Known as prompt lookup decoding, or speculation by n-grams.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -58,6 +59,10 @@ LONGEST_BLOCK = 128
 """Tokens of the longest block that is looked for: a few triples."""
 
 
+ITEM = "S>"
+"""What begins each item of what a trained extractor writes: a triple."""
+
+
 class Choice(NamedTuple):
     """The likeliest next token, the second likeliest, and by how much its logit is lower."""
 
@@ -71,14 +76,18 @@ class Text:
 
     Greedy decoding of small models often falls into a loop, and the rest of the text is lost. Such
     a text can turn back to its second copy of what it repeats, and go on there with the second
-    likeliest token, at the word where that was nearest to the likeliest.
+    likeliest token, at the word where that was nearest to the likeliest. So can one that repeats an
+    earlier item, if a ``mark`` begins each item; once its turns are used up, it ends there.
 
     Attributes:
         tokens: The token ids that are written.
+        ended: It would only repeat an item.
     """
 
-    def __init__(self, words: Sequence[int] = (), turns: int = 0) -> None:
+    def __init__(self, words: Sequence[int] = (), turns: int = 0, mark: Sequence[int] = ()) -> None:
         self.tokens: list[int] = []
+        self.ended = False
+        self._mark = list(mark)
         self._choices: list[Choice] = []
         self._words = words
         self._lookup = Lookup(words)
@@ -95,14 +104,18 @@ class Text:
         return self._lookup.guess(most)
 
     def turn(self, begins_word: Callable[[Sequence[int], int], bool]) -> bool:
-        """Turn back if the text repeats itself."""
+        """Turn back if the text repeats itself, or end it where it cannot."""
+        again = last_again(self.tokens, self._mark)
         places = [
             at
-            for at in (second_copy(self.tokens, TWICE) if self._turns else ())
+            for at in (again or second_copy(self.tokens, TWICE) if self._turns else ())
             if self._choices[at].lead < inf
             and all(begins_word(self.tokens[:at], token) for token in self._choices[at][:2])
         ]
         if not places:
+            if again:
+                del self.tokens[again.start - len(self._mark) :]
+                self.ended = True
             return False
         at = min(places, key=lambda place: self._choices[place].lead)
         turned = self._choices[at]._replace(token=self._choices[at].other, lead=inf)
@@ -111,6 +124,17 @@ class Text:
         self.append(turned)
         self._turns -= 1
         return True
+
+
+def last_again(tokens: Sequence[int], mark: list[int]) -> range:
+    """Return where the last whole item is, at the mark of the next, if an earlier is the same."""
+    size = len(mark)
+    if not size or list(tokens[-size:]) != mark:
+        return range(0)
+    starts = [at + size for at in range(len(tokens)) if list(tokens[at : at + size]) == mark]
+    *earlier, last = [range(start, end - size) for start, end in pairwise([0, *starts])]
+    same = any(tokens[one.start : one.stop] == tokens[last.start : last.stop] for one in earlier)
+    return last if same else range(0)
 
 
 def second_copy(tokens: Sequence[int], filled: int) -> range:

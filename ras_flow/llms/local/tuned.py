@@ -16,14 +16,14 @@ from pydantic import AfterValidator, TypeAdapter
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
-from ras_flow.llms.local.text import TWICE
+from ras_flow.llms.local.text import ITEM, TWICE
 from ras_flow.support.files import first_wrong
 from ras_flow.support.paths import path_named
 from ras_flow.support.validation import Positive, Settings, checked
 
 MANIFEST = "trained.json"
 TURNS = 2
-"""How often what a trained causal extractor writes may turn back from a loop
+"""How often what a trained causal extractor writes may turn back from what it repeats
 (:class:`ras_flow.llms.local.text.Text`)."""
 
 FORMAT = 1
@@ -64,7 +64,7 @@ class Tuned(Settings, extra="ignore"):
     @property
     def key(self) -> str:
         """Sixteen hex digits that change with the weights, the instructions and how it writes."""
-        turns = [self.turns, TWICE] if self.turns else []
+        turns = [self.turns, TWICE, ITEM] if self.turns else []
         asked = self.instructions.get("", self.instructions)
         told = [self.kind, self.base, asked, sorted(self.files.items()), *turns]
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
