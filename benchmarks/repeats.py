@@ -1,4 +1,4 @@
-"""How often is a text that repeats itself to turn back before it is ended?
+"""How often is a text that repeats a triple or loops to turn back before it is ended?
 
     python benchmarks/repeats.py --data DIR [--passages 64]
 
@@ -12,11 +12,14 @@ import argparse
 import asyncio
 import platform
 from pathlib import Path
+from typing import Any
 
 from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.llms.local import tuned
 from ras_flow.llms.local.model import LocalLanguageModel
+from ras_flow.llms.local.text import ITEM
 from ras_flow.parts.prompted.extractors import make_extractor
+from ras_flow.parts.records import Generation
 from ras_flow.support.validation import read_toml
 from ras_flow.training.triples.comparing import drawn
 from ras_flow.training.triples.config import TrainingConfig
@@ -27,10 +30,23 @@ CONFIG = Path(__file__).parents[1] / "recipes" / "configs" / "triples-cpu.toml"
 TURNS = (0, 1, 2, 4)
 
 
+class Counted(LocalLanguageModel):
+    """A model that counts the triples that it writes, those that are left out later too."""
+
+    written = 0
+
+    async def generate(self, prompts: Any, **settings: Any) -> list[Generation]:
+        """Continue each prompt."""
+        made = await super().generate(prompts, **settings)
+        self.written += sum(one.text.count(f"({ITEM}") for one in made)
+        return made
+
+
 def row(passages: list[FactPassage], turns: int) -> str:
     """Extract with so many turns; return a row of the table."""
     tuned.TURNS = turns
-    extractor = make_extractor(LocalLanguageModel(str(tuned.SHIPPED)))
+    model = Counted(str(tuned.SHIPPED))
+    extractor = make_extractor(model)
     made = asyncio.run(extractor.extract([one.passage for one in passages]))
     found = sum(
         holds(its.triples, fact)
@@ -39,7 +55,7 @@ def row(passages: list[FactPassage], turns: int) -> str:
     )
     tokens = sum(one.output_tokens for one in made)
     triples = sum(len(one.triples) for one in made)
-    return f"| {turns} | {tokens:,} | {triples} | {found} |"
+    return f"| {turns} | {tokens:,} | {triples} | {model.written - triples} | {found} |"
 
 
 def main(data: Path, count: int) -> None:
@@ -49,8 +65,8 @@ def main(data: Path, count: int) -> None:
     passages = stated[MEASURED : MEASURED + count]
     facts = sum(len(one.facts) for one in passages)
     print(f"{platform.machine()}; {len(passages)} passages, {facts} facts\n")
-    print("| turns | tokens | triples | facts found |")
-    print("| ---: | ---: | ---: | ---: |")
+    print("| turns | tokens | triples | written again or not readable | facts found |")
+    print("| ---: | ---: | ---: | ---: | ---: |")
     for turns in TURNS:
         print(row(passages, turns), flush=True)
 
