@@ -4,10 +4,10 @@
     python benchmarks/training_steps.py CONFIG llama-3.2-3b --layers 4 --tokens 400 --batch-size 1
 
 Nothing is downloaded but the tokenizer of the default base. Records are made up, and each fills the
-window (``--tokens``). The first line is arithmetic for the whole shape; the second is measured, of
-as many ``--layers`` as fit: the seconds of a step without its first, tokens read in a second, and
-the peak of the GPU's memory, or of the process's on a CPU. The trainer is that of ``ras-flow train
-graph-llm``, without measurements.
+window (``--tokens``). The first line is arithmetic for the whole shape, with what a layer keeps for
+its gradients as counted on two. The second is measured, of as many ``--layers`` as fit: the seconds
+of a step without the first, tokens read in a second, and the peak of the GPU's memory, or of the
+process's on a CPU. The trainer is that of ``ras-flow train graph-llm``, without measurements.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import peft
 import torch
-from peft import LoraConfig, get_peft_model
 from transformers import AutoConfig, AutoModelForCausalLM, TrainerCallback
 
+from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.soft_tokens import graph_part
 from ras_flow.llms.local.adapter import without_peft_warnings
@@ -57,38 +58,77 @@ SHAPES: dict[str, dict[str, Any]] = {
     | {"num_hidden_layers": 32, "tie_word_embeddings": False},
 }
 GB = 1e9
+TOKENS = 128
+"""Of a text by which a layer is measured."""
 
 
-def base_of(shape: str, layers: int, dtype: str, device: str) -> Any:
+def base_of(shape: str, dtype: str, device: str, **changes: int) -> Any:
     """Make a base model of a shape with random weights, or with none on the device ``meta``."""
-    sizes = SHAPES[shape] | {"num_hidden_layers": layers}
     with torch.device(device):
         return AutoModelForCausalLM.from_config(
-            AutoConfig.for_model(**sizes), dtype=getattr(torch, dtype)
+            AutoConfig.for_model(**SHAPES[shape] | changes), dtype=getattr(torch, dtype)
         )
 
 
-def arithmetic(config: TrainingConfig, shape: str, dimension: int) -> str:
-    """Say what the whole shape takes, in GB, besides the activations of one layer."""
-    base = base_of(shape, SHAPES[shape]["num_hidden_layers"], config.model.dtype, "meta")
-    weights = sum(one.numel() for one in base.parameters())
-    sizes, rows = base.config, config.optimizer.batch_size
-    graph = graph_part(config.graph_llm("", dimension), sizes.hidden_size)
-    settings = LoraConfig(
-        task_type="CAUSAL_LM", r=config.lora.r, target_modules=config.lora.targets
+def with_lora(base: Any, lora: LoraConfig) -> Any:
+    """Put new adapters into a base."""
+    settings = peft.LoraConfig(
+        task_type="CAUSAL_LM", r=lora.r, lora_dropout=lora.dropout, target_modules=lora.targets
     )
     with without_peft_warnings():
-        lora = get_peft_model(base, settings).get_nb_trainable_parameters()[0]
-    trained = lora + sum(one.numel() for one in graph.parameters())
-    tokens = rows * (config.model.window + config.model.target)
-    kept = sizes.num_hidden_layers * tokens * sizes.hidden_size * 2
+        return peft.get_peft_model(base, settings)
+
+
+def saved(config: TrainingConfig, shape: str, layers: int) -> float:
+    """Return the bytes a token that so many layers keep for their gradients."""
+    changes = {"num_hidden_layers": layers, "vocab_size": 1000}
+    base = base_of(shape, config.model.dtype, "meta", **changes).to_empty(device="cpu")
+    for tensor in (*base.parameters(), *base.buffers()):
+        tensor.data.fill_(0.01)
+    model = with_lora(base.requires_grad_(False), config.lora).train()
+    weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    kept: dict[int, torch.Tensor] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        place = tensor.untyped_storage().data_ptr()
+        if place not in weights:
+            kept[place] = tensor
+        return tensor
+
+    words = torch.ones(1, TOKENS, base.config.hidden_size, dtype=base.dtype, requires_grad=True)
+    mask = torch.ones(1, TOKENS, dtype=torch.long)
+    mask[:, 0] = 0
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        torch.autocast("cpu", torch.bfloat16),
+    ):
+        model(inputs_embeds=words, attention_mask=mask, use_cache=False, logits_to_keep=1)
+    return sum(tensor.untyped_storage().nbytes() for tensor in kept.values()) / TOKENS
+
+
+def arithmetic(config: TrainingConfig, shape: str, dimension: int) -> str:
+    """Say what the whole shape takes, in GB, if every record fills window and target."""
+    base = base_of(shape, config.model.dtype, "meta")
+    sizes, rows = base.config, config.optimizer.batch_size
+    count = sum(one.numel() for one in base.parameters())
+    lora = with_lora(base, config.lora).get_nb_trainable_parameters()[0]
+    made = graph_part(config.graph_llm("", dimension), sizes.hidden_size)
+    graph = sum(one.numel() for one in made.parameters())
+    tokens, layers = config.model.window + config.model.target, sizes.num_hidden_layers
+    layer = rows * tokens * (saved(config, shape, 2) - saved(config, shape, 1)) / GB
+    weights = count * base.dtype.itemsize / GB
+    # Each with its gradient and two moments, in float32.
+    trained = (lora + graph) * 16 / GB
+    inputs = layers * rows * tokens * sizes.hidden_size * 2 / GB
     # In bfloat16, and as float32 with its softmax and gradient.
-    words = rows * config.model.target * sizes.vocab_size * (2 + 3 * 4)
+    logits = rows * config.model.target * sizes.vocab_size * (2 + 3 * 4) / GB
+    both = weights + trained + logits
     return (
-        f"{shape}: {weights / GB:.2f}B weights {weights * base.dtype.itemsize / GB:.1f} GB; "
-        f"{lora / 1e6:.0f}M of LoRA and {(trained - lora) / 1e6:.0f}M of the graph, each with "
-        f"gradient and two moments in float32, {trained * 16 / GB:.1f} GB; layers' inputs for "
-        f"{rows} × {tokens // rows} tokens {kept / GB:.1f} GB; logits at most {words / GB:.1f} GB"
+        f"{shape}: {count / 1e9:.2f}B weights {weights:.1f} GB; {lora / 1e6:.0f}M of LoRA and "
+        f"{graph / 1e6:.0f}M of the graph {trained:.1f} GB; logits {logits:.1f} GB; inputs of the "
+        f"layers for {rows} × {tokens} tokens {inputs:.1f} GB and one layer {layer:.1f} GB. In all "
+        f"{both + inputs + layer:.0f} GB, without gradient checkpointing "
+        f"{both + layers * layer:.0f} GB"
     )
 
 
@@ -131,7 +171,8 @@ class Clock(TrainerCallback):
 def measured(config: TrainingConfig, shape: str, layers: int, encoder: HashEncoder) -> str:
     """Train for some steps, and say what they took."""
     gpu = torch.cuda.is_available()
-    base = base_of(shape, layers, config.model.dtype, "cuda" if gpu else "cpu")
+    place = "cuda" if gpu else "cpu"
+    base = base_of(shape, config.model.dtype, place, num_hidden_layers=layers)
     tokenizer = load_tokenizer(SMOLLM2, chat=False)
     model = GraphLLM(config.graph_llm(encoder.identity, encoder.dimension), base, tokenizer)
     step = examples_a_step(config.optimizer)
