@@ -138,7 +138,10 @@ def ask(
             help="Passages for each subquery; if left out, as many as the answerer reads best."
         ),
     ] = None,
-    max_hops: Annotated[int, _answer_option(help="Subqueries at most.")] = DEFAULTS.max_hops,
+    max_hops: Annotated[
+        int | None,
+        _answer_option(help="Subqueries at most; if left out, as many as suit the answerer."),
+    ] = None,
     more: Set = None,
     pause: Annotated[
         list[Pause] | None,

@@ -95,6 +95,7 @@ class Shape(Settings):
             Training always reads all.
         answer_passages: Passages of each hop that it reads as text beside the triples, if it
             answers. Training reads those that a record has.
+        max_hops: Subqueries at most, if it answers.
     """
 
     dtype: Precision = "float32"
@@ -103,6 +104,7 @@ class Shape(Settings):
     top_k: Positive[int] = Reading.top_k
     max_triples: Positive[int | None] = None
     answer_passages: NonNegative[int] = Reading.answer_passages
+    max_hops: Positive[int] = Reading.max_hops
 
 
 class GraphLLMConfig(Shape):
@@ -135,6 +137,7 @@ class GraphLLMConfig(Shape):
             top_k=self.top_k,
             max_triples=self.max_triples,
             answer_passages=self.answer_passages,
+            max_hops=self.max_hops,
             kg_triples=FEW_FACTS,
         )
 

@@ -63,8 +63,12 @@ async def start(
     A system whose settings name no planner searches unless documents are given. ``points`` are
     those at which it can wait for a person. ``own`` are its own channels, as they are before a run
     begins. ``open_search`` opens what a run searches in, so that it fails before anything is asked.
+    Where nobody says how many hops there may be, the answerer does, up to the system's own limit.
     """
     context = parts.resolve(state.get("settings") or {}, runtime)
+    if "planner" in context.model_roles and "max_hops" not in context.given():
+        most = (await parts.get_reading(context)).max_hops
+        context = context.override({"max_hops": min(most, context.max_hops)})
     question = _text(state.get("question"), "question", "question")
     check_question(question)
     given = state.get("documents") or []

@@ -301,6 +301,7 @@ class Reading:
         max_triples: Triples of each hop, those nearest to its subquery; None for all.
         answer_passages: Passages of each hop, the best first, that an answerer reads as text beside
             the triples; a planner reads none.
+        max_hops: Subqueries at most; the answerer's counts.
         kg_triples: Facts of a knowledge graph for each search.
         history: Whether an answerer reads triples by hop or evidence chains.
     """
@@ -308,6 +309,7 @@ class Reading:
     top_k: int = 5
     max_triples: int | None = None
     answer_passages: int = 0
+    max_hops: int = 5
     kg_triples: int = 200
     history: Literal["triples", "chains"] = "triples"
 

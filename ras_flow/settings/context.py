@@ -121,7 +121,8 @@ class Context(Settings):
             which is 0 unless a Graph LLM's own settings say otherwise.
         history: What the answerer reads: ``"triples"`` by hop, or evidence ``"chains"`` from what
             the question names. None for as it reads best.
-        max_hops: Subqueries at most; the planner is not called after the last.
+        max_hops: Subqueries at most; the planner is not called after the last. Where nobody sets
+            it, a Graph LLM's own settings may say fewer.
         max_tokens: Budget for the tokens of all model calls, input and output; None for no limit.
         max_seconds: Budget for working time in seconds; None for no limit. A call under way is
             not cut off: the run goes on to its answer after it.

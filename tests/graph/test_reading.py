@@ -100,17 +100,19 @@ async def test_each_model_reads_its_own_number_unless_the_run_says(saver: Any) -
     assert len(read(asked["planner"].requests[-1])) == 4
 
 
-@pytest.mark.parametrize(("settings", "found"), [({"max_hops": 3}, 2), ({"top_k": 3}, 3)])
-async def test_the_answerer_says_how_many_passages_are_searched_for_unless_the_run_does(
-    saver: Any, settings: dict[str, Any], found: int
+@pytest.mark.parametrize(
+    ("settings", "found"), [({}, [2]), ({"max_hops": 5}, [2, 2]), ({"top_k": 3}, [3])]
+)
+async def test_the_answerer_says_how_much_is_searched_for_unless_the_run_does(
+    saver: Any, settings: dict[str, Any], found: list[int]
 ) -> None:
     asked = world()
     asked["planner"].reading = Reading(top_k=1)
-    asked["answerer"].reading = Reading(top_k=2)
+    asked["answerer"].reading = Reading(top_k=2, max_hops=1)
     graph = build(asked, checkpointer=saver)
     await graph.ainvoke({"question": QUESTION}, THREAD, context=Context(**settings))
     hops = (await graph.aget_state(THREAD)).values["hops"]
-    assert [len(hop["passages"]) for hop in hops] == [found, found]
+    assert [len(hop["passages"]) for hop in hops] == found
 
 
 async def test_a_reading_that_is_none_is_told_before_anything_is_searched_for(saver: Any) -> None:

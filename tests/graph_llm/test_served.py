@@ -171,7 +171,9 @@ async def test_names_find_exports(
     for answerer, reading in {
         name: read_export(exports["graph"]).config.reading,
         f"local:{exports['graph-trained']}": read_export(exports["graph"]).config.reading,
-        "local:default": Reading(top_k=2, max_triples=4, answer_passages=1, kg_triples=20),
+        "local:default": Reading(
+            top_k=2, max_triples=4, answer_passages=1, max_hops=3, kg_triples=20
+        ),
         "nobody:x": Reading(),
     }.items():
         assert await parts.get_reading(Context(answerer=answerer)) == reading

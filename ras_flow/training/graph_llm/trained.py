@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WEIGHTS = "trained.safetensors"
 
 FREE = (
-    *("dtype", "window", "top_k", "max_triples", "answer_passages"),
+    *("dtype", "window", "top_k", "max_triples", "answer_passages", "max_hops"),
     *("lora.dropout", "gnn.dropout", "gnn.place"),
 )
 """Settings that do not change what weights are of."""
