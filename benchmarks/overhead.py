@@ -1,6 +1,6 @@
 """What the graph itself costs: time per node step, and bytes of SQLite per run.
 
-Three loops carry the same content through the same 27 node steps of a five-hop run (25 passages
+Three loops carry the same content through the same 22 node steps of a five-hop run (25 passages
 of 600 characters, 200 triples) with instant parts: a bare LangGraph loop that does no work, the
 same with a naive state (every channel holds its whole value), and ras_flow. Run it with:
 

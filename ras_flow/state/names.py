@@ -69,7 +69,7 @@ class Names:
         self._spaced: dict[str, list[str]] = {}
         self._unspaced: list[str] = []
         for name in dict.fromkeys(map(normalize_name, names)):
-            joined = UNSPACED.search(name) or _HANGUL_END.search(name)
+            joined = not name.isascii() and (UNSPACED.search(name) or _HANGUL_END.search(name))
             if len(name) < (2 if joined else 3):
                 continue
             if joined:
