@@ -80,7 +80,7 @@ def run(program: typer.Typer = app) -> None:
             tell_interrupted()
         sys.exit(code)
     except typer.TyperException as error:
-        said = error.format_message().rstrip(".")
+        said = error.format_message().replace("Value error, ", "", 1).rstrip(".")
         if said:  # A group without a command has shown its help instead.
             context = getattr(error, "ctx", None)
             said += "" if said.endswith("?") else "."

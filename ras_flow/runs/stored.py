@@ -27,6 +27,7 @@ class RunSummary:
         stop_reason: Why it answered; None while it is unfinished.
         answer: The answer; empty while it is unfinished.
         supported: Whether the documents support it.
+        waits: Whether it waits for a person.
     """
 
     id: str
@@ -36,6 +37,12 @@ class RunSummary:
     stop_reason: str | None
     answer: str
     supported: bool = False
+    waits: bool = False
+
+    @property
+    def stopped(self) -> str:
+        """Why it answered, or why it did not."""
+        return self.stop_reason or ("waits" if self.waits else "unfinished")
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
         stop_reason=stop_reason_of(saved.values) if finished else None,
         answer=saved.values.get("answer", "") if finished else "",
         supported=bool(saved.values.get("supported")) and finished,
+        waits=bool(saved.interrupts),
     )
 
 

@@ -253,6 +253,7 @@ def test_a_question_can_wait_for_a_person(model: Model, docs: Path) -> None:
     assert "Hop 0    Where was Mira Lund born?" in edited.out, edited.err
     paused = ask(model, docs, "--pause", "before_answer", "--pause", "after_merge")
     assert (paused["status"], paused["review"]["point"]) == ("paused", "after_merge")
+    assert ras_flow("runs", "list").out.count("waits") == 2
     wrong = ras_flow("ask", QUESTION, "--pause", "at_lunch")
     assert wrong.code == 2 and "before_retrieval" in wrong.err
 

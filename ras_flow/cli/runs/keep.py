@@ -71,8 +71,7 @@ def prune(
         typer.echo("No runs to delete.")
         return
     for run in chosen:
-        stopped = run.stop_reason or "unfinished"
-        typer.echo(f"{plain(run.id)}  {run.started}  {stopped}  {snippet(run.question)}")
+        typer.echo(f"{plain(run.id)}  {run.started}  {run.stopped}  {snippet(run.question)}")
     count = f"{len(chosen)} run{'s' * (len(chosen) > 1)}"
     if not yes and not confirmed(f"{count} for good"):
         typer.echo("Nothing was deleted.")

@@ -66,9 +66,10 @@ def list_runs(
     console = Console()
     for run in summaries:
         system = f"  {run.system}" * (run.system not in ("", DEFAULT))
-        stopped = run.stop_reason or "unfinished"
         # Other commands take ids and times: they are never folded.
-        console.print(Text(plain(f"{run.id}{system}  {run.started}  {stopped}")), soft_wrap=True)
+        console.print(
+            Text(plain(f"{run.id}{system}  {run.started}  {run.stopped}")), soft_wrap=True
+        )
         answer = answer_text(run.answer, supported=run.supported)
         for text in (snippet(run.question), answer and f"→ {answer}"):
             if text:

@@ -35,7 +35,7 @@ function RunList({ ask, busy, fail }) {
     ${runs === null ? html`<p class="quiet">Loading …</p>` : html`<ul class="runs" aria-label="Runs">
       ${runs.map((run) => html`<li key=${run.id}><a href=${`#${new URLSearchParams({ run: run.id })}`}>
         <span class="question"><${Text} value=${run.question} /></span>
-        <span class="meta"><span class="chip">${stopped(run) ?? "not finished"}</span>
+        <span class="meta"><span class="chip">${stopped(run) ?? (run.waits ? "waits for you" : "not finished")}</span>
           <time datetime=${run.started}>${new Date(run.started).toLocaleString()}</time><code><${Text} value=${run.id} /></code></span>
         ${run.answer && html`<span class="found ${run.supported ? "" : "unsupported"}"><${Text} value=${run.answer} />
           ${!run.supported && html` <span class="chip unsupported">not supported</span>`}</span>`}
