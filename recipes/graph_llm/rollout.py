@@ -71,7 +71,8 @@ def roll_out(
     run.search(" ".join(case.question.split()), step=None)
     while True:
         chain = run.chain()
-        target, step = run.agenda.next(run.missing())
+        seen = (" ".join(triple) for link in chain for triple in link["triples"])
+        target, step = run.agenda.next(run.missing(), seen)
         if target is not None and len(chain) < noise.max_hops:
             page = case.steps[step].page.title if step is not None else ""
             yield names.record("plan", f"plan-{len(chain)}", chain, target, page=page)

@@ -55,7 +55,8 @@ class Teacher:
             self.records.append(first)
             return first["target"], None
         links = list(map(_link, chain))
-        target, step = self._agenda.next(self._missing(links))
+        seen = [" ".join(triple) for link in links for triple in link["triples"]]
+        target, step = self._agenda.next(self._missing(seen), seen)
         if target is not None:
             page = "" if step is None else self._case.steps[step].page.title
             name = f"plan-{len(chain)}"
@@ -86,8 +87,7 @@ class Teacher:
             self.records.append(record)
         return answer
 
-    def _missing(self, links: Sequence[Link]) -> list[int]:
-        triples = [" ".join(triple) for link in links for triple in link["triples"]]
+    def _missing(self, triples: Sequence[str]) -> list[int]:
         return [
             at
             for at, step in enumerate(self._case.steps)
@@ -97,10 +97,11 @@ class Teacher:
     def _untold(self, links: Sequence[Link]) -> list[int]:
         """Return the steps that neither triples nor the passages beside them tell."""
         titles = {title for link in links for title, _ in link.get("passages", ())}
+        triples = [" ".join(triple) for link in links for triple in link["triples"]]
         steps = self._case.steps
         return [
             at
-            for at in self._missing(links)
+            for at in self._missing(triples)
             if steps[at].missing or steps[at].page.title not in titles
         ]
 

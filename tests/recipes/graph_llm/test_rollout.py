@@ -12,6 +12,7 @@ from ras_flow.formats.plan import format_plan
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, check_record
+from recipes.graph_llm.agenda import Agenda
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.noise import Noise
 from recipes.graph_llm.pool import Pool
@@ -140,6 +141,10 @@ def test_a_mix_that_gives_up_says_so_after_useful_searches() -> None:
         "[SUBQ] Salt Road director",
         "[NOT FOUND]",
     ]
+    agenda = Agenda(CASE, 1)
+    agenda.ask("Who directed Salt Road?", 0)
+    assert agenda.next([0], [" ".join(DIRECTED)])[0] == {"label": "NOT_FOUND"}
+    assert agenda.next([0], [" ".join(BORN)])[0] is None, "the graph holds the answer"
     # Without words for a step nobody knows what a useful search is.
     wordless = replace(CASE, steps=(replace(CASE.steps[0], phrasings=()),))
     assert plans(play(wordless, lost, give_up=1)) == [f"[SUBQ] {Q}"]
