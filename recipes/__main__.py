@@ -40,7 +40,7 @@ from recipes.graph_llm.threads import in_thread
 from recipes.kg_questions import convert_kg
 from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
-from recipes.triples.completing import complete, facts_of_corpus
+from recipes.triples.completing import complete, facts_of_mix
 from recipes.triples.rules import effects_of_rules, effects_table
 
 app = typer.Typer(
@@ -198,18 +198,8 @@ def clean_triples(
 
 @app.command()
 def complete_triples(
-    passages: Annotated[Path, path_argument("PASSAGES", "A corpus: JSON lines with title, text.")],
-    questions: Annotated[
-        Path, path_argument("QUESTIONS", "Questions on it, with support and triples.")
-    ],
+    config: Mix,
     out: Annotated[Path, path_option("File to write, for clean-triples.", "--out")],
-    held_out: Annotated[
-        list[Path] | None, path_option("Use no passage with a title of this file; may be repeated.")
-    ] = None,
-    held_out_if: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Use no passage of questions where this is true."),
-    ] = None,
     most_words: Annotated[
         int | None, typer.Option(help="Longest passage; training leaves out over 512 tokens.")
     ] = None,
@@ -219,15 +209,12 @@ def complete_triples(
     base_url: BaseUrl = None,
     database: Database = None,
 ) -> None:
-    """Complete an extractor's triples with the evidence of questions; start it again to go on."""
+    """Complete an extractor's triples with the evidence of training questions, on their pages.
+
+    Start it again to go on.
+    """
     settings = _extractor_settings(extractor, base_url)
-    stated = facts_of_corpus(
-        passages,
-        questions,
-        held_out=held_out or (),
-        held_out_if=held_out_if,
-        most_words=most_words,
-    )
+    stated = facts_of_mix(load_config(config), most_words=most_words)
 
     async def work() -> int:
         model = await Parts().get_extractor(settings)

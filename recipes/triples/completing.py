@@ -1,73 +1,55 @@
 """Labels completed: what an extractor makes of a passage, with the facts that it missed.
 
-The evidence of multi-hop questions (2WikiMultihopQA's triples) is what an answer rests on, but says
-one fact of a passage and leaves out all others; learnt from as it is, it would teach to leave facts
-out. So an extractor reads the passage, its repetitions go, and a fact that it did not find is added
-in words of the evidence. :mod:`.cleaning` then puts the triples in the order of the text, leaves
-out what the text does not state, and marks as partial what still says too little.
+The evidence of multi-hop questions (2WikiMultihopQA's triples, MuSiQue's steps) is what an answer
+rests on, but says one fact of a passage and leaves out all others; learnt from as it is, it would
+teach to leave facts out. So an extractor reads the passage, its repetitions go, and a fact that it
+did not find is added in words of the evidence. :mod:`.cleaning` then puts the triples in the order
+of the text, leaves out what the text does not state, and marks as partial what still says too
+little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from langgraph.store.base import BaseStore
 
-from ras_flow.datasets.facts import FactPassage, holds, titles_of
-from ras_flow.datasets.reading import Row, read_rows
+from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.errors import InputError, ModelResponseError
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.text import plain
 from ras_flow.formats.triples import Spo
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
-from ras_flow.state.schema import make_passage
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.triples.examples import Example, read_examples, write_examples
 from ras_flow.training.triples.raw import AT_ONCE
-from ras_flow.training.triples.splits import title_key
 from ras_flow.triples.cache import TripleCache
+from recipes.graph_llm.config import MixConfig
+from recipes.graph_llm.inputs import read_inputs
 
 SOURCE = "completed"
 """The source of the examples, for the settings' ``data.most``."""
 
 
-def facts_of_corpus(
-    passages: Path,
-    questions: Path,
-    *,
-    held_out: Iterable[Path] = (),
-    held_out_if: str | None = None,
-    most_words: int | None = None,
-) -> list[FactPassage]:
-    """Find the facts of questions in the passages that state them."""
-    kept = {title_key(title) for file in held_out for title in titles_of(file)}
-    facts: dict[str, list[Spo]] = {}
-    for row in read_rows(questions):
-        triples = row.triples("triples")
-        if held_out_if and row.flag(held_out_if):
-            kept |= {title_key(name) for name in _names(row, triples)}
-            continue
-        for fact in triples:
-            about = facts.setdefault(title_key(fact[0]), [])
-            if fact not in about:
-                about.append(fact)
-    found: dict[str, FactPassage] = {}
-    for row in read_rows(passages):
-        title, text = row.text("title"), row.text("text")
-        key = title_key(title)
-        stated = tuple(fact for fact in facts.get(key, ()) if has_name(text, fact[2]))
-        short = most_words is None or len(text.split()) <= most_words
-        if stated and short and key not in kept:
-            passage = make_passage(title, text)
-            found.setdefault(passage["id"], FactPassage(passage, stated))
+def facts_of_mix(config: MixConfig, *, most_words: int | None = None) -> list[FactPassage]:
+    """Find the short facts of a mix's training questions in the pages that state them."""
+    found: dict[str, tuple[Passage, dict[Spo, None]]] = {}
+    for cases in read_inputs(config).cases:
+        for step in (step for case in cases["train"] for step in case.steps):
+            text = step.page.text
+            stated = [fact for fact in step.short if fact[1] and has_name(text, fact[2])]
+            if stated and (most_words is None or len(text.split()) <= most_words):
+                passage = make_passage(step.page.title, text)
+                found.setdefault(passage["id"], (passage, {}))[1].update(dict.fromkeys(stated))
     if not found:
         raise InputError(
-            f"No passage of {passages} states a fact of {questions} that is not held out. Name "
-            "files of the same corpus, or hold out less."
+            "No page of the mix's training questions states a short fact of theirs. Name sources "
+            "with documents and evidence, as those of 2WikiMultihopQA and MuSiQue."
         )
-    return list(found.values())
+    return [FactPassage(passage, tuple(facts)) for passage, facts in found.values()]
 
 
 def completed(stated: FactPassage, triples: Collection[Spo]) -> Example:
@@ -128,8 +110,3 @@ async def complete(
             log(said)
         write_examples(out, examples)
     return examples
-
-
-def _names(row: Row, triples: Iterable[Spo]) -> list[str]:
-    ends = [end for subject, _, object in triples for end in (subject, object)]
-    return ends + [title for title, _ in row.pairs("support")]

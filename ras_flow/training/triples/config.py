@@ -26,6 +26,8 @@ class DataSettings(Settings):
         files: Texts with triples; see :func:`.examples.read_examples`.
         facts: Files whose titles are kept out of training, to measure the recall of answer-bearing
             facts on; see :func:`ras_flow.datasets.facts.read_facts`.
+        apart_from: Mixes; then the titles that these keep for development and testing stay out of
+            training, and of ``facts`` only these are measured on.
         most: At most so many training examples of a source, by the beginning of its name;
             proportionally fewer in the other splits.
         skip: Training examples of a source to leave out first, such as those that an earlier

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ras_flow.datasets.facts import FactPassage, read_facts, titles_of
 from ras_flow.errors import InputError
+from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.splits import read_apart
 from ras_flow.training.triples.config import DataSettings
 from ras_flow.training.triples.examples import Example, read_examples
@@ -37,8 +38,10 @@ def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
     """Read and prepare the data of a run."""
     facts = [fact for name in settings.facts for fact in read_facts(folder / name)]
     reserved = {title for name in settings.facts for title in titles_of(folder / name)}
-    for name in settings.apart_from:
-        reserved |= read_apart(folder / name).untouched
+    if settings.apart_from:
+        mixes = [read_apart(folder / name) for name in settings.apart_from]
+        reserved = {title for apart in mixes for title in apart.untouched}
+        facts = [one for one in facts if normalize_name(one.passage["title"]) in reserved]
     read = [one for name in settings.files for one in read_examples(folder / name) if one.triples]
     parts = split(
         read,

@@ -11,12 +11,8 @@ from typer.testing import CliRunner, Result
 
 from ras_flow.parts import Extraction
 from recipes.__main__ import app
-from tests.cli.command import recipe
-from tests.cli.model import Model
-from tests.graph.world import DOCUMENTS
-from tests.recipes.triples.test_completing import corpus as corpus
-from tests.recipes.triples.test_completing import questions as questions
-from tests.training.triples.samples import Worker, fact_rows, write_rows
+from tests.recipes.triples.test_completing import mix as mix
+from tests.training.triples.samples import Worker, write_rows
 
 
 def sentence(text: str, *triples: list[str], title: str = "") -> dict[str, Any]:
@@ -27,61 +23,30 @@ def run_cli(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [*map(str, arguments)])
 
 
-def test_triples_are_completed_with_the_evidence_of_questions(model: Model, tmp_path: Path) -> None:
-    corpus, questions, out = (tmp_path / f"{name}.jsonl" for name in ("corpus", "asked", "out"))
-    corpus.write_text("".join(f"{json.dumps(document)}\n" for document in DOCUMENTS))
-    evidence = [["Mira Lund", "place of birth", "Narvik"], ["Mira Lund", "sex", "She"]]
-    questions.write_text(json.dumps({"support": [["Mira Lund", 0]], "triples": evidence}))
-    settings = ["--extractor", "openai:test", "--base-url", model.server.url, "--out", str(out)]
-    done = recipe("complete-triples", str(corpus), str(questions), *settings)
-    assert (done.code, done.out) == (0, f"{out}: 1 of 1 passages\n")
-    row = json.loads(out.read_text())
-    assert (row["src"], row["title"]) == ("completed", "Mira Lund")
-    assert row["triples"] == [
-        ["MIRA LUND", "occupation", "engineer"],
-        ["Mira Lund", "place of birth", "Narvik"],
-        ["Mira Lund", "sex", "She"],
-    ]
-    recipe("complete-triples", str(corpus), str(questions), *settings)
-    assert model.count("extractor") == 1, "what was extracted is kept"
-    none = recipe("complete-triples", str(corpus), str(questions), "--out", str(out),
-                    "--extractor", "none")  # fmt: skip
-    assert none.code == 1 and "makes no triples" in none.err
-
-
-@pytest.mark.parametrize(
-    ("options", "left"),
-    [
-        ([], ["Salt Road (film)", "Aino Laine", "Leda Koskinen"]),
-        (["--held-out", "film.jsonl"], ["Aino Laine", "Leda Koskinen"]),
-        (["--held-out", "film.jsonl", "--held-out", "leda.jsonl"], ["Aino Laine"]),
-        (["--held-out-if", "measured"], ["Salt Road (film)", "Aino Laine"]),
-        (["--most-words", "10"], ["Aino Laine", "Leda Koskinen"]),
-    ],
-)
-def test_labels_are_completed_for_what_is_not_held_out(
-    corpus: Path,
-    questions: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    left: list[str],
+def test_triples_are_completed_with_the_evidence_of_questions(
+    mix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, title in (("film", "Salt Road (film)"), ("leda", "Leda Koskinen")):
-        kept = {**fact_rows()[0], "docs": [{"title": title, "sents": []}]}
-        write_rows(tmp_path / f"{name}.jsonl", [kept])
-    worker = Worker(lambda _: Extraction([], [], None, 1, 1))
+    worker = Worker(lambda passage: Extraction([(passage["title"], "born in", "Oulu")]))
 
     async def get_extractor(*_: object) -> Worker:
         return worker
 
     monkeypatch.setattr("ras_flow.parts.chosen.Parts.get_extractor", get_extractor)
-    monkeypatch.chdir(tmp_path)
-    done = run_cli("complete-triples", corpus, questions, "--out", "out.jsonl", *options)
-    assert (done.exit_code, done.stdout) == (0, f"out.jsonl: {len(left)} of {len(left)} passages\n")
-    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
-    assert [row["title"] for row in rows] == left
-    assert len(worker.asked) == len(left), "what is held out is not even extracted"
+    out = tmp_path / "out.jsonl"
+    done = run_cli("complete-triples", mix, "--out", out, "--most-words", "10")
+    assert (done.exit_code, done.stdout) == (0, f"{out}: 2 of 2 passages\n")
+    rows = {row["title"]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert rows.keys() == {"Aino Laine", "Leda Koskinen"}
+    assert rows["Aino Laine"]["src"] == "completed"
+    assert rows["Aino Laine"]["triples"] == [
+        ["Aino Laine", "born in", "Oulu"],
+        ["Aino Laine", "died in", "Turku"],
+    ]
+    asked = len(worker.asked)
+    run_cli("complete-triples", mix, "--out", out, "--most-words", "10")
+    assert len(worker.asked) == asked == 2, "what was extracted is kept"
+    none = run_cli("complete-triples", mix, "--out", out, "--extractor", "none")
+    assert none.exit_code == 1
 
 
 def test_each_rule_is_measured_on_kept_outputs(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow.datasets.facts import FactPassage, holds
-from ras_flow.errors import ModelResponseError
+from ras_flow.errors import InputError, ModelResponseError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.parts import Extraction
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.examples import read_examples
+from recipes.graph_llm.config import load_config
 from recipes.triples.cleaning import clean
-from recipes.triples.completing import complete, completed, facts_of_corpus
+from recipes.triples.completing import complete, completed, facts_of_mix
 from tests.training.triples.samples import Worker, write_rows
 
 SALT_ROAD = "Salt Road is a drama film directed by Aino Laine in 1952."
@@ -30,42 +31,51 @@ def stated(title: str, text: str, *facts: tuple[str, str, str]) -> FactPassage:
     return FactPassage(passage, facts)
 
 
+def asked(question: str, *facts: list[str], **texts: str) -> dict[str, Any]:
+    """A question in 2Wiki's form, with the documents that it rests on."""
+    docs = {name.replace("_", " "): text for name, text in texts.items()}
+    if "Salt Road" in docs:
+        docs["Salt Road (film)"] = docs.pop("Salt Road")
+    return {
+        "id": question,
+        "question": question,
+        "answer": facts[-1][2],
+        "support": [[title, 0] for title in docs],
+        "triples": facts,
+        "docs": [{"title": title, "sents": [text]} for title, text in docs.items()],
+    }
+
+
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    texts = {"Salt Road (film)": SALT_ROAD, "Aino Laine": AINO, "Leda Koskinen": LEDA, "Oulu": "A."}
-    rows = [{"title": title, "text": text} for title, text in texts.items()]
-    return write_rows(tmp_path / "corpus.jsonl.gz", rows)
+def mix(tmp_path: Path) -> Path:
+    made, born = ["Salt Road", "director", "Aino Laine"], ["Aino Laine", "born in", "Oulu"]
+    rows = [
+        asked("Where was Leda Koskinen born?", ["Leda Koskinen", "place of birth", "Vaasa"],
+              Leda_Koskinen=LEDA),
+        asked("Where was the director of Salt Road born?", made, born,
+              Salt_Road=SALT_ROAD, Aino_Laine=AINO),
+        asked("Where did Aino Laine die?", ["Aino Laine", "died in", "Turku"], Aino_Laine=AINO),
+        asked("Where is Oulu?", ["Oulu", "country", "Finland"], Oulu="A."),
+    ]  # fmt: skip
+    write_rows(tmp_path / "questions.jsonl", rows)
+    text = 'seed = 5\ndev = 0\ntest = 0\n[[source]]\nfile = "questions.jsonl"\n'
+    (tmp_path / "mix.toml").write_text(text)
+    return tmp_path / "mix.toml"
 
 
 @pytest.fixture
-def questions(tmp_path: Path) -> Path:
-    film = {
-        "support": [["Salt Road", 0], ["Aino Laine", 0]],
-        "triples": [["Salt Road", "director", "Aino Laine"], ["Aino Laine", "born in", "Oulu"]],
-        "measured": False,
-    }
-    leda = {
-        "support": [["Leda Koskinen", 0]],
-        "triples": [["Leda Koskinen", "place of birth", "Vaasa"]],
-        "measured": True,
-    }
-    unstated = {
-        "support": [["Oulu", 0]],
-        "triples": [["Oulu", "country", "Finland"], ["Aino Laine", "died in", "Turku"]],
-        "measured": False,
-    }
-    return write_rows(tmp_path / "questions.jsonl", [film, leda, unstated, film])
+def found(mix: Path) -> list[FactPassage]:
+    return facts_of_mix(load_config(mix))
 
 
-def titles(found: Sequence[FactPassage]) -> list[str]:
-    return [one.passage["title"] for one in found]
-
-
-def test_facts_are_found_in_the_passages_that_state_them(corpus: Path, questions: Path) -> None:
-    found = facts_of_corpus(corpus, questions)
-    assert titles(found) == ["Salt Road (film)", "Aino Laine", "Leda Koskinen"]
-    assert found[0].facts == (("Salt Road", "director", "Aino Laine"),)
-    assert [fact[2] for fact in found[1].facts] == ["Oulu", "Turku"]
+def test_facts_are_found_in_the_pages_that_state_them(found: list[FactPassage], mix: Path) -> None:
+    facts = {one.passage["title"]: one.facts for one in found}
+    assert facts.keys() == {"Salt Road (film)", "Aino Laine", "Leda Koskinen"}
+    assert facts["Salt Road (film)"] == (("Salt Road", "director", "Aino Laine"),)
+    assert {fact[2] for fact in facts["Aino Laine"]} == {"Oulu", "Turku"}
+    mix.write_text(mix.read_text().replace("test = 0", "test = 0.99"))
+    with pytest.raises(InputError, match="training"):
+        facts_of_mix(load_config(mix))
 
 
 NAME = st.sampled_from(["Aino Laine", "Oulu", "Turku", "AINO LAINE", "was", "a director"])
@@ -90,27 +100,28 @@ def born(passage: Passage) -> Extraction:
     return Extraction([(passage["title"], "was born in", "Oulu\ud800")], [], None, 1, 1)
 
 
-async def test_a_file_to_train_on_is_written(corpus: Path, questions: Path, tmp_path: Path) -> None:
-    found = facts_of_corpus(corpus, questions)
+async def test_a_file_to_train_on_is_written(found: list[FactPassage], tmp_path: Path) -> None:
     out, store = tmp_path / "completed.jsonl", InMemoryStore()
     with pytest.raises(KeyboardInterrupt):
         await complete(found, Worker(born, calls=0), out, store=store)
     assert not out.exists()
     examples = await complete(found, Worker(born), out, store=store)
-    assert [example.title for example in examples] == ["Aino Laine", "Leda Koskinen"]
+    assert {example.title for example in examples} == {"Aino Laine", "Leda Koskinen"}
     assert list(read_examples(out)) == examples
     again = Worker(born)
     assert await complete(found, again, out, store=store) == examples
     assert again.asked == [SALT_ROAD], "only what failed"
-    first, died = clean(read_examples(out))[0].triples
+    [aino] = [one for one in clean(read_examples(out)) if one.title == "Aino Laine"]
+    first, died = aino.triples
     assert (first[2], died) == ("Oulu", ("Aino Laine", "died in", "Turku"))
 
 
 async def test_passages_that_fail_are_told_and_the_file_of_before_kept(
-    corpus: Path, questions: Path, tmp_path: Path
+    found: list[FactPassage], tmp_path: Path
 ) -> None:
     out, told = tmp_path / "completed.jsonl", list[str]()
-    film, *others = facts_of_corpus(corpus, questions)
+    [film] = [one for one in found if "Salt" in one.passage["title"]]
+    others = [one for one in found if one is not film]
     with pytest.raises(ModelResponseError, match="too long"):
         await complete([film], Worker(born), out)
     assert not out.exists()

@@ -53,14 +53,25 @@ def test_pages_that_a_mix_keeps_for_testing_are_in_no_split(tmp_path: Path) -> N
     write_rows(tmp_path / "texts.jsonl", texts)
     write_rows(tmp_path / "questions.jsonl", questions)
     (tmp_path / "mix.toml").write_text('dev = 0.4\ntest = 0.5\nasked = ["questions.jsonl"]\n')
-    settings = DataSettings(files=("texts.jsonl",), apart_from=("mix.toml",))
-    parts = load_data(settings, tmp_path).splits
+    stated = [
+        row | {"docs": [{"title": f"T{n} (film)", "sents": ["T was made by Bo."]}],
+               "triples": [[f"T{n} (film)", "director", "Bo"]]}
+        for n, row in enumerate(questions)
+    ]  # fmt: skip
+    write_rows(tmp_path / "facts.jsonl", stated)
+    settings = DataSettings(
+        files=("texts.jsonl",), facts=("facts.jsonl",), apart_from=("mix.toml",)
+    )
+    data = load_data(settings, tmp_path)
+    parts = data.splits
     splitter = Splitter(dev=0.4, test=0.5)
     kept = {
         f"T{n} (film)" for n, one in enumerate(questions) if splitter(one["question"]) != "train"
     }
     left = {example.title for example in (*parts.train, *parts.dev, *parts.test)}
     assert kept and left == {row["title"] for row in texts} - kept
+    # Facts are measured there alone, so that others may be learnt from.
+    assert {one.passage["title"] for one in data.facts} == kept
 
 
 def test_more_data_moves_no_title() -> None:
