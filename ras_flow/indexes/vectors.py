@@ -32,7 +32,6 @@ class Searcher(Protocol):
 
     def search(self, queries: npt.NDArray[np.float32], k: int) -> Any:
         """Return inner products and positions, each of shape (queries, k)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,9 @@ class LanguageModel(Protocol):
     @property
     def window(self) -> int:
         """Input tokens that fit, the room for new tokens already subtracted."""
-        ...
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a text (an estimate where the tokenizer is remote)."""
-        ...
 
     async def generate(
         self,
@@ -76,7 +74,6 @@ class LanguageModel(Protocol):
             ModelResponseError: The request was rejected or the answer is unusable.
             OverloadedError: Too many calls of this process wait already.
         """
-        ...
 
 
 class Retriever(Protocol):
@@ -98,7 +95,6 @@ class Retriever(Protocol):
         Raises:
             RasFlowError: Nothing can be searched; the run fails, and can be resumed.
         """
-        ...
 
 
 class TripleRetriever(Protocol):
@@ -120,7 +116,6 @@ class TripleRetriever(Protocol):
         Raises:
             RasFlowError: Nothing can be searched; the run fails, and can be resumed.
         """
-        ...
 
 
 class SentenceEncoder(Protocol):
@@ -129,12 +124,10 @@ class SentenceEncoder(Protocol):
     @property
     def identity(self) -> str:
         """Names the weights: vectors of two identities never meet."""
-        ...
 
     @property
     def dimension(self) -> int:
         """The length of a vector."""
-        ...
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Embed texts.
@@ -145,7 +138,6 @@ class SentenceEncoder(Protocol):
         Returns:
             L2-normalised vectors of shape (number of texts, dimension).
         """
-        ...
 
 
 class Planner(Protocol):
@@ -176,7 +168,6 @@ class Planner(Protocol):
                 on to its answer.
             RasFlowError: Anything else; the run fails, and can be resumed.
         """
-        ...
 
 
 class Extractor(Protocol):
@@ -203,7 +194,6 @@ class Extractor(Protocol):
                 of these passages.
             RasFlowError: Anything else; the run fails, and can be resumed.
         """
-        ...
 
 
 class Answerer(Protocol):
@@ -230,7 +220,6 @@ class Answerer(Protocol):
         Raises:
             RasFlowError: The model gives no answer; the run fails, and can be resumed.
         """
-        ...
 
 
 class HopReader(Protocol):
@@ -251,7 +240,6 @@ class HopReader(Protocol):
         Raises:
             RasFlowError: The model does not reply; the run fails, and can be resumed.
         """
-        ...
 
 
 class KnowledgeSource(Protocol):
@@ -269,7 +257,6 @@ class KnowledgeSource(Protocol):
         Returns:
             One list a question, in order: its entities, best first; empty where it mentions none.
         """
-        ...
 
     async def find(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that a person names.
@@ -283,7 +270,6 @@ class KnowledgeSource(Protocol):
         Raises:
             InputError: The graph has no such entity; the message suggests similar names.
         """
-        ...
 
     async def subgraphs(
         self, questions: Sequence[str], entities: Sequence[Sequence[Entity]], depth: int
@@ -298,7 +284,6 @@ class KnowledgeSource(Protocol):
         Returns:
             One subgraph a question, in order.
         """
-        ...
 
     async def pages(self, subgraph: Subgraph, chosen: Sequence[int]) -> list[Passage]:
         """Write facts as passages: one for each subject, under its name.
@@ -311,7 +296,6 @@ class KnowledgeSource(Protocol):
             Pages with ``triples``, ``ids`` and a ``source`` that names the graph, in the order of
             their best facts.
         """
-        ...
 
 
 class FactRetriever(Protocol):
@@ -333,7 +317,6 @@ class FactRetriever(Protocol):
             One vector a question, in order: a score for each of its subgraph's ``triples``, above 0
             for those that it rather needs than not.
         """
-        ...
 
 
 def searches_first(planner: Planner, context: Context) -> bool:

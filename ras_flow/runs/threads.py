@@ -65,26 +65,21 @@ class Threads(Protocol):
     @property
     def system(self) -> str:
         """The name of the system that answers new questions."""
-        ...
 
     def new_id(self) -> str:
         """Return an id for a new run."""
-        ...
 
     async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
         """Return id and time of the last question (ISO 8601, UTC) of runs, newest first.
 
         Of every run, or of one.
         """
-        ...
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
         """Return a checkpoint, by default the newest; None if it is missing."""
-        ...
 
     async def history(self, run_id: str) -> list[Saved]:
         """Return every checkpoint of a run, oldest first; none for an unknown run."""
-        ...
 
     async def update(
         self, run_id: str, checkpoint: str, values: dict[str, Any], as_node: str
@@ -94,7 +89,6 @@ class Threads(Protocol):
         What is stored for the old checkpoint stays as it is. Raises RunError for a run that
         another graph makes, EditError for an unknown node.
         """
-        ...
 
     def stream(
         self,
@@ -112,14 +106,12 @@ class Threads(Protocol):
         else have gone on since, or another graph make the run, RunError is raised and nothing is
         done.
         """
-        ...
 
     def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else.
 
         Raises RunError for a run that another graph makes.
         """
-        ...
 
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
@@ -129,8 +121,6 @@ class Threads(Protocol):
         Raises EditError for a model that an edit names and runs cannot use, ConfigurationError for
         what the settings name and these threads' graph does not allow.
         """
-        ...
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""
-        ...

@@ -17,12 +17,10 @@ class Counted(Protocol):
     @property
     def input_tokens(self) -> int:
         """Prompt tokens."""
-        ...
 
     @property
     def output_tokens(self) -> int:
         """Generated tokens."""
-        ...
 
 
 class Cost:

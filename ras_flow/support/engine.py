@@ -15,7 +15,6 @@ class Engine(Protocol):
     @property
     def at_once(self) -> int:
         """Units that keep it busy."""
-        ...
 
     async def do(self, work: Callable[[*Given], Awaitable[T]], *given: *Given) -> T:
         """Do one unit.
@@ -27,7 +26,6 @@ class Engine(Protocol):
         Returns:
             What the function returns; its errors are raised here.
         """
-        ...
 
 
 class InProcess:

@@ -79,7 +79,6 @@ class Method(Protocol):
             ModelUnavailableError: The model cannot be reached; after the first search, the run
                 goes on to its answer.
         """
-        ...
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
         """Answer the question.
@@ -92,7 +91,6 @@ class Method(Protocol):
             The model's reply, where it is asked; the text of the answer, where an earlier reply
             holds it.
         """
-        ...
 
 
 def build_loop(method: Method, parts: PartsSource) -> Graph:

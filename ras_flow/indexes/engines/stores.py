@@ -31,25 +31,20 @@ class Store(Protocol):
 
     def create(self, dimension: int, *, replace: bool) -> None:
         """Make the collection; one that is there is replaced, or a ConfigurationError."""
-        ...
 
     def add(
         self, passages: Sequence[Passage], vectors: Sequence[list[float]], encoder: str
     ) -> None:
         """Add passages with the vectors that an encoder made."""
-        ...
 
     def finish(self, passages: int) -> None:
         """Build what makes the search of so many passages fast."""
-        ...
 
     def search(self, vector: list[float], k: int) -> list[tuple[Document, float]]:
         """Return the k nearest with their scores."""
-        ...
 
     def close(self) -> None:
         """End the connections."""
-        ...
 
 
 class QdrantStore:

@@ -41,7 +41,6 @@ class KeptExtractions(Protocol):
 
     async def get(self, passages: Sequence[str]) -> dict[str, Extraction]:
         """Return what is known of these passages, by id."""
-        ...
 
 
 @dataclass(frozen=True)

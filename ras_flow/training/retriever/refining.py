@@ -60,7 +60,6 @@ class Refiner(Protocol):
 
     async def choose(self, case: Case) -> list[int] | None:
         """Return the candidates that it chooses; None where its replies cannot be used."""
-        ...
 
 
 class PromptedRefiner:
