@@ -119,12 +119,13 @@ def _pieces(block: Block, max_words: int) -> Iterator[tuple[str, str, int]]:
         return
     for line in block.text.split("\n"):
         between = "\n"
-        for unit in _units(block, line):
+        for space, unit in _units(block, line):
+            between = between or space
             size = count_words(unit)
-            pieces = cut(unit, max_words) if size > max_words else [(unit, size)]
-            for text, size in pieces:
-                yield between, text, size
-                between = " "
+            pieces = cut(unit, max_words) if size > max_words else [("", unit, size)]
+            for before, text, size in pieces:
+                yield between or before, text, size
+                between = ""
 
 
 def _row_name(block: Block, max_words: int) -> str:
@@ -133,9 +134,14 @@ def _row_name(block: Block, max_words: int) -> str:
     return name + more if count_words(name) * 4 <= max_words else ""
 
 
-def _units(block: Block, line: str) -> list[str]:
+def _units(block: Block, line: str) -> Iterator[tuple[str, str]]:
+    """Yield what may stand in different passages, with the space before it."""
+    spans = sentence_spans(line)
     if block.kind == "code":
-        return [line]
-    if block.kind == "row":
-        return re.split("(?<=;) ", line)
-    return [line[start:end] for start, end in sentence_spans(line)]
+        spans = iter([(0, len(line))])
+    elif block.kind == "row":
+        spans = (cell.span() for cell in re.finditer(r"\S.*?(?:;(?= )|$)", line))
+    last = 0
+    for start, end in spans:
+        yield " " * (start > last), line[start:end]
+        last = end

@@ -22,18 +22,19 @@ def count_words(text: str) -> int:
     return sum(map(_size, text.split()))
 
 
-def cut(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
-    """Yield pieces of a sentence with their lengths, each at most ``max_words``."""
+def cut(sentence: str, max_words: int) -> Iterator[tuple[str, str, int]]:
+    """Yield pieces of a sentence: the space before each, its text and length."""
     words: list[str] = []
     size = 0
-    for word, more in _short_words(sentence, max_words):
+    before = ""
+    for space, word, more in _short_words(sentence, max_words):
         if words and size + more > max_words:
-            yield " ".join(words), size
-            words, size = [], 0
+            yield before, " ".join(words), size
+            words, size, before = [], 0, space
         words.append(word)
         size += more
     if words:
-        yield " ".join(words), size
+        yield before, " ".join(words), size
 
 
 def _size(word: str) -> int:
@@ -44,13 +45,14 @@ def _size(word: str) -> int:
     return max(1, ceil(len(UNSPACED.findall(word)) / _CHARACTERS_A_WORD))
 
 
-def _short_words(sentence: str, max_words: int) -> Iterator[tuple[str, int]]:
-    """Yield the words of a sentence with their lengths; too long ones in pieces."""
+def _short_words(sentence: str, max_words: int) -> Iterator[tuple[str, str, int]]:
+    """Yield the words of a sentence: the space before each, and its length; long ones in pieces."""
     step = max_words * _CHARACTERS_A_WORD
     for word in sentence.split():
         size = _size(word)
         if size <= max_words:
-            yield word, size
+            yield " ", word, size
         else:
-            pieces = (word[start : start + step] for start in range(0, len(word), step))
-            yield from ((piece, _size(piece)) for piece in pieces)
+            for start in range(0, len(word), step):
+                piece = word[start : start + step]
+                yield "" if start else " ", piece, _size(piece)

@@ -82,6 +82,8 @@ def test_passages_end_at_sentence_ends() -> None:
         ("東京。大阪へ。", 100, None),
         ("word " * 500, 100, [" ".join(["word"] * 100)] * 5),
         ("x" * 1000, 100, ["x" * 200] * 5),
+        ("x" * 230, 100, None),
+        ("短い文であります。" * 12, 50, None),
     ],
 )
 def test_where_texts_are_cut(text: str, max_words: int, passages: list[str] | None) -> None:
