@@ -7,11 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import regex
+
+from ras_flow.formats.tokens import UNSPACED
+
 WRAPPED_AT = 50
 """Characters that a line has at least where a text is wrapped."""
 
 ITEM = re.compile(r"(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(?=\S)")
 """How a line begins that is a list's item in plain text."""
+
+
+_SEAMLESS = regex.compile(rf"{UNSPACED.pattern}|[\u3000-\u303f\uff00-\uff60]")
+"""A character of a script without spaces, or of its punctuation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +78,14 @@ def unwrapped(lines: Iterable[str]) -> str:
     text, last = first, first
     for line in rest:
         fitted = len(last) + 1 + len(line.split(" ", 1)[0]) <= width
-        text += ("\n" if fitted else " ") + line
+        text += ("\n" if fitted else space(last, line)) + line
         last = line
     return text
+
+
+def space(before: str, after: str) -> str:
+    """Return what stands between two lines as one: nothing in scripts without spaces."""
+    return "" if _SEAMLESS.search(before[-1:] + after[:1]) else " "
 
 
 def as_text(blocks: Iterable[Block]) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import regex
 
-from ras_flow.documents.blocks import ITEM, WRAPPED_AT
+from ras_flow.documents.blocks import ITEM, WRAPPED_AT, space
 from ras_flow.documents.pdf_marks import heading_at
 
 _END = "\f"
@@ -50,7 +50,7 @@ def _unwrapped(lines: Sequence[str], headings: Mapping[str, int]) -> str:
     for number, (last, line) in enumerate(pairwise(lines), start=1):
         fitted = len(last) + 1 + len(line.partition(" ")[0]) <= width
         kept = fitted or last.endswith(_HYPHENS) or ITEM.match(line) or number in edges
-        text += ("\n" if kept else " ") + line
+        text += ("\n" if kept else space(last, line)) + line
     return text
 
 

@@ -84,6 +84,7 @@ def test_passages_end_at_sentence_ends() -> None:
         ("x" * 1000, 100, ["x" * 200] * 5),
         ("x" * 230, 100, None),
         ("短い文であります。" * 12, 50, None),
+        ("\n".join(["宮殿は北" * 13] * 2), 100, ["宮殿は北" * 26]),
     ],
 )
 def test_where_texts_are_cut(text: str, max_words: int, passages: list[str] | None) -> None:
