@@ -19,6 +19,7 @@ from ras_flow.cli.train import Data
 from ras_flow.cli.triples import Database
 from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, report, run_work
 from ras_flow.errors import InputError
+from ras_flow.llms.loading import load_language_model
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import Extraction
 from ras_flow.runs import open_store
@@ -33,6 +34,7 @@ from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
 from ras_flow.training.triples.raw import extract_raw, passages_of
 from recipes.baselines import play_baseline
+from recipes.graph_llm.attempting import attempt as attempt_mix
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.mix import write_mix
 from recipes.graph_llm.playing import play_mix
@@ -75,6 +77,21 @@ def convert(
         settings = settings.override({"as_text": True})
     stats = run_work(lambda shown: in_thread(write_mix, settings, out, progress=shown), "")
     report(out, stats, as_json)
+
+
+@app.command()
+def attempt(
+    config: Mix,
+    out: Out,
+    base: Annotated[str, typer.Option(help="Model to ask; as `local:NAME`.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Training questions at most.")] = None,
+) -> None:
+    """Ask a base model the training questions, for [NO_RETRIEVAL]; start it again to go on."""
+    mix, model = load_config(config), load_language_model(base)
+    known, of = run_work(
+        lambda shown: attempt_mix(mix, model, out, limit=limit, progress=shown), GO_ON
+    )
+    typer.echo(f"{out}/known.jsonl: {known} of {of} questions")
 
 
 @app.command()

@@ -31,7 +31,7 @@ ENDING = 1.0
 Out = Annotated[Path, path_option("Folder of the data set.", "--out")]
 
 
-def run_work(work: Callable[[Progress], Coroutine[Any, Any, Stats]], hint: str) -> Stats:
+def run_work(work: Callable[[Progress], Coroutine[Any, Any, T]], hint: str) -> T:
     """Do a command's work, and show its progress."""
     with ended_by_ctrl_c(hint) as loop, shown_progress() as progress:
         return loop.run(in_time(work(progress)))

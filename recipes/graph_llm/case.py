@@ -76,6 +76,7 @@ class Case:
         again: How many earlier cases of the source have its id: files that share questions, told
             in different ways, share their ids too.
         titles: Normalised titles of the pages that the question rests on.
+        known: The base model answers it without a search.
     """
 
     source: str
@@ -87,6 +88,7 @@ class Case:
     context: tuple[Page, ...] = ()
     again: int = 0
     titles: frozenset[str] = frozenset()
+    known: bool = False
 
     @property
     def name(self) -> str:

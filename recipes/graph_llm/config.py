@@ -85,6 +85,8 @@ class MixConfig(Splitter):
         asked: Files whose dev and test questions an evaluation asks. Training leaves out what
             shares a gold page with these; elsewhere dev and test leave out what shares one with
             training.
+        known: Questions that the base model answers by itself, as `recipes attempt` writes them:
+            their only plan is [NO_RETRIEVAL].
         give_up: Searches for one fact after which it is not asked for again; where nothing else is
             left to ask, the plan is [NOT FOUND]. None: other words are asked for as long as any are
             known, and then nothing is recorded.
@@ -104,6 +106,7 @@ class MixConfig(Splitter):
     passages: Annotated[tuple[Passages, ...], Field(strict=False)] = ()
     seed: NonNegative[int] = 13
     asked: Annotated[tuple[FilePath, ...], Field(strict=False)] = ()
+    known: FilePath | None = None
     give_up: Positive[int] | None = None
     noise: Noise = Noise()
     as_text: bool = False
@@ -124,6 +127,7 @@ class MixConfig(Splitter):
         """All files that are read."""
         found = [source.file for source in self.sources]
         found += [*self.asked, *(passages.file for passages in self.passages)]
+        found += [self.known] if self.known else []
         return found + [source.kb for source in self.sources if source.kb]
 
     def as_record(self) -> dict[str, Any]:
@@ -153,5 +157,6 @@ def load_config(path: Path) -> MixConfig:
             "sources": tuple(one.override(placed(one)) for one in config.sources),
             "passages": tuple(one.override(placed(one)) for one in config.passages),
             "asked": tuple(path.parent / expanded(str(file)) for file in config.asked),
+            "known": config.known and path.parent / expanded(str(config.known)),
         }
     )

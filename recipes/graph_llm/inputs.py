@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from ras_flow.datasets.reading import read_rows
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.writer import Progress, short_names
@@ -73,6 +74,8 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
     apart = Apart(config, questions_of(config.asked), everything)
     for page in pages:
         inputs.pages[apart.of_page(page.title, page.text)].append(page)
+    rows = read_rows(config.known) if config.known else ()
+    known = {normalize_question(row.text("question")) for row in rows}
     named: Counter[tuple[str, str]] = Counter()
     groups: dict[object, Split] = {}
     for source, cases in zip(config.sources, read, strict=True):
@@ -87,7 +90,8 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
             context = tuple(page for page in case.context if apart.may_read(split, page.title))
             again = named[case.source, case.id]
             named[case.source, case.id] += 1
-            split_cases[split].append(replace(case, again=again, context=context))
+            own = normalize_question(case.question) in known and split == "train"
+            split_cases[split].append(replace(case, again=again, context=context, known=own))
         for of_split in split_cases.values():
             of_split.sort(key=lambda case: fraction(config.seed, "order", case.source, case.id))
         inputs.cases.append(split_cases)

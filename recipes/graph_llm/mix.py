@@ -24,7 +24,7 @@ from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig
 from recipes.graph_llm.inputs import Inputs, read_inputs
 from recipes.graph_llm.pool import Pool
-from recipes.graph_llm.recorder import closed_book
+from recipes.graph_llm.recorder import closed_book, no_retrieval
 from recipes.graph_llm.rollout import Reading, roll_out
 
 TEXTS_KEPT = 400_000
@@ -101,7 +101,9 @@ def _records(
 def _of_case(
     case: Case, split: Split, runs: int, play: Callable[..., Iterator[Record]]
 ) -> Iterator[Record]:
-    if runs and not case.steps:
+    if case.known:
+        yield no_retrieval(case, split)
+    if case.known or (runs and not case.steps):
         yield closed_book(case, split)
         return
     for number in range(runs):

@@ -240,6 +240,7 @@ def _run(case: Case, split: Split, number: int, noise: Noise, rng: Random) -> _R
 def _playable(case: Case) -> bool:
     return (
         bool(case.steps)
+        and not case.known
         and is_askable(case.question)
         and all(step.missing or (step.short and step.page.text) for step in case.steps)
     )

@@ -48,6 +48,11 @@ def closed_book(case: Case, split: Split) -> Record:
     return run.record("answer", "answer", [], {"answer": case.answer})
 
 
+def no_retrieval(case: Case, split: Split) -> Record:
+    """Return the only plan of a question that the base model answers by itself."""
+    return Recorder(case, split, "direct").record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"})
+
+
 def first_plan(case: Case, split: Split) -> Record:
     """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
     target: Target = {"label": "SUBQ", "subquery": " ".join(case.question.split())}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.testing import HashEncoder
+from ras_flow.testing import HashEncoder, ScriptedModel
 from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.splits import SPLITS, Split, Splitter
+from recipes.graph_llm.attempting import attempt
 from recipes.graph_llm.config import MixConfig, Source, load_config
 from recipes.graph_llm.inputs import read_inputs
 from recipes.graph_llm.mix import write_mix
@@ -157,6 +159,21 @@ def test_training_reads_no_page_that_asked_questions_rest_on(folder: Path) -> No
     assert gold["train"] and not gold["train"] & (gold["dev"] | gold["test"])
     read = {page.title.lower() for page in inputs.all_pages("train")}
     assert read & gold["train"] and not read & (gold["dev"] | gold["test"])
+
+
+async def test_what_the_base_answers_by_itself_needs_no_retrieval(folder: Path) -> None:
+    config = load_config(folder / "mix.toml")
+    number = next(n for n in range(10, 60) if config(film(n)["question"]) == "train")
+    question, answer = film(number)["question"], film(number)["answer"]
+    base = ScriptedModel(lambda prompt: answer if question in prompt else "Oulu")
+    for _ in range(2):
+        known, of = await attempt(config, base, folder / "tried")
+        assert (known, len(base.prompts)) == (1, of), "nothing is asked twice"
+    config = config.override({"known": folder / "tried/known.jsonl"})
+    await asyncio.to_thread(write_mix, config, folder / "out")
+    own = [one for one in read_split(folder / "out", "train") if one["question"] == question]
+    assert [one["target"] for one in own] == [{"label": "NO_RETRIEVAL"}, {"answer": answer}]
+    assert not any(one["chain"] for one in own)
 
 
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:

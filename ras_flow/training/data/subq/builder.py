@@ -32,6 +32,15 @@ KNOWN_TOKENS = 50
 """Tokens of an answer that is attempted without retrieval."""
 
 
+async def knows(question: str, answer: str, base: PromptedAnswerer) -> bool:
+    """Tell whether a base model answers without a graph (eq. 7; lines 3 to 7)."""
+    if answer.lower() in ("yes", "no"):  # Half of them are right by chance.
+        return False
+    [reply] = await base.answer([AnswerRequest(question, max_new_tokens=KNOWN_TOKENS)])
+    said = clean_answer(reply.text).split("\n")[0]
+    return normalize_name(said) == normalize_name(answer) != ""
+
+
 class Builder:
     """Turns questions of HotpotQA into records.
 
@@ -61,7 +70,7 @@ class Builder:
         self.named[id] += 1
         asked = Asked(name, question, answer, self.config(question))
         try:
-            known = self.base is not None and await self._knows(question, answer, self.base)
+            known = self.base is not None and await knows(question, answer, self.base)
         except ModelResponseError as error:
             self.rejected = error
             return self._drop("attempt: the request was rejected")
@@ -87,14 +96,6 @@ class Builder:
         return list(
             hop_records(asked, found, subqueries, around, distractors=distractors, seed=seed)
         )
-
-    async def _knows(self, question: str, answer: str, base: PromptedAnswerer) -> bool:
-        """Ask a base model as the answerer asks it, without a graph (eq. 7; lines 3 to 7)."""
-        if answer.lower() in ("yes", "no"):  # Half of them are right by chance.
-            return False
-        [reply] = await base.answer([AnswerRequest(question, max_new_tokens=KNOWN_TOKENS)])
-        said = clean_answer(reply.text).split("\n")[0]
-        return normalize_name(said) == normalize_name(answer) != ""
 
     def _drop(self, reason: str) -> list[Record]:
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
