@@ -21,7 +21,7 @@ from ras_flow.formats.tokens import POINTS, STROKES, UNSPACED, tokenize, written
 _ARTICLES = frozenset({"the", "a", "an", "The", "A", "An", "THE"})
 _LETTER_A = re.compile(r"[^\w\s]*((?:(?:the|an?)\s+)*)a[-/&*]", re.IGNORECASE)
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'"))
-_TRADEMARK = re.compile(r"(?<=\w)[™®©℠]+")
+_TRADEMARK = re.compile(r"(?<=[\w™℠])[™®©℠]+")
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d|,\d)")
 _SPACED_RANGE = re.compile(r"(\d) - (?=\d)")
 _NUMBER_AHEAD = re.compile(r"[$€£¥₹]?\.?\d")
@@ -76,7 +76,7 @@ def normalize_name(text: str) -> str:
     between two digits                      stays: "3.5", "1899-1925", "3:45", "1/2"
     commas that group thousands             dropped: "1,000" is "1000" (but not "1,5")
     minus sign of a number, decimal point   stays: "-5"; ".5" becomes "0.5"
-    hyphen at the very end                  stays: "O-" is not "O", "1990-" not "1990"
+    hyphen at the end, quoted or not        stays: "O-" is not "O", "1990-" not "1990"
     symbols, "#" and "%"                    stay: "C++", "C#", "5%", "$5"
     "&"                                     becomes "and"
     apostrophe inside a word                dropped without a gap: "O'Brien" is "OBrien"
@@ -312,7 +312,8 @@ def _replace_mark(match: re.Match[str]) -> str:
         return "" if before.isalnum() and after.isalpha() else " "
     if mark == "-":
         is_sign = not before.isalnum() and _NUMBER_AHEAD.match(text, match.end())
-        return mark if is_sign or (not after and before.isalnum()) else " "
+        is_end = before.isalnum() and not _QUOTES.sub("", text[match.end() :])
+        return mark if is_sign or is_end else " "
     if mark == ".":
         if after.isdecimal() and not before.isalnum() and before != ".":
             return "0."

@@ -169,6 +169,7 @@ NAMES = st.one_of(
 @example("а\u200b\u0301")
 @example("д" + "\u0344" * 40)
 @example("д" + "\u0315\u0302" * 40)
+@example("℠®")
 def test_normalizing_twice_changes_nothing(text):
     for form in (normalize_name, name_key):
         assert form(form(text)) == form(text)
@@ -177,6 +178,7 @@ def test_normalizing_twice_changes_nothing(text):
 @given(
     NAMES, st.sampled_from([str.title, str.lower, str.capitalize, "the {}".format, "“{}”".format])
 )
+@example("/A-", "“{}”".format)
 def test_names_of_one_entity_are_found_as_one(text, respell):
     if name_key(text) == name_key(respell(text)):
         assert normalize_name(text) == normalize_name(respell(text))
