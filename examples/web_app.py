@@ -11,6 +11,7 @@ current folder: see `ras-flow runs list --database .`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -86,7 +87,7 @@ async def tell_events(graph: Any, question: str) -> AsyncIterator[str]:
             events = [given]
             if mode == "messages":
                 chunk, about = given
-                events = words.add(chunk) if about["langgraph_node"] == "answer" else []
+                events = words.add(chunk, about["langgraph_node"])
             for event in events:
                 yield f"data: {json.dumps(event)}\n\n"
     except RasFlowError as error:
@@ -94,17 +95,19 @@ async def tell_events(graph: Any, question: str) -> AsyncIterator[str]:
 
 
 class Words:
-    """The answer as a streaming model writes it, without its thoughts."""
+    """The answer as a streaming model writes it, without thoughts, facts and numbers of sources."""
 
     def __init__(self) -> None:
         self._call: str | None = None
         self._text = self._sent = ""
 
-    def add(self, chunk: BaseMessage) -> list[dict[str, str]]:
+    def add(self, chunk: BaseMessage, node: str) -> list[dict[str, str]]:
         """Take what a model wrote.
 
         Args:
-            chunk: A part of its answer, or all of it.
+            chunk: A part of its reply, or all of it.
+            node: The graph's node that asked. With one call a hop the answer follows the facts,
+                after "[ANSWER]".
 
         Returns:
             What to send: ``{"type": "word", "text": "…"}`` for more of the answer. A
@@ -114,7 +117,10 @@ class Words:
         if chunk.id != self._call:
             self._call, self._text = chunk.id, ""
         self._text += chunk.text
-        said = spoken(self._text).lstrip()
+        _, marked, said = spoken(self._text).rpartition("[ANSWER]")
+        if not marked and (node != "answer" or " | " in said):
+            said = ""
+        said = re.sub(r"\s*\[[\d, ]*\]?\s*$", "", said.lstrip())
         events = []
         if not said.startswith(self._sent):
             events.append({"type": "restart"})

@@ -16,6 +16,7 @@ from examples import agent_tool, batch, parent_app, replay_and_fork, web_app
 from ras_flow import build_graph
 from ras_flow.errors import InputError
 from ras_flow.testing import ScriptedAnswerer
+from tests.graph.one_call import FIRST_REPLY, LAST_REPLY
 from tests.graph.test_tool import calls
 from tests.graph.world import QUESTION, SECOND, ScriptedPlanner, build, world
 from tests.servers import Answer, OpenAIServer
@@ -100,11 +101,14 @@ def test_web_app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         assert empty.status_code == 422 and "empty" in empty.json()["error"]
 
 
-def streamed(script: list[Answer]) -> list[dict[str, Any]]:
+def streamed(script: list[Answer], *, one_call: bool = False) -> list[dict[str, Any]]:
     """Ask the web app for a stream, and return the answer's words and what comes after them."""
     with OpenAIServer(script) as server, TestClient(web_app.app) as client:
         model = init_chat_model("openai:m", base_url=server.url, api_key="x", max_retries=0)
         parts = world(["[SUBQ] x", SECOND, "[SUFFICIENT]"], answerer=model)
+        if one_call:
+            roles = dict.fromkeys(("planner", "extractor", "answerer"), model)
+            parts = {**roles, "retriever": parts["retriever"]}
         web_app.app.state.graph = build(parts)
         lines = client.get("/stream", params={"question": QUESTION}).text.split("\n\n")[:-1]
     events = [json.loads(line.removeprefix("data: ")) for line in lines]
@@ -141,6 +145,14 @@ def test_web_app_sends_no_thoughts_as_words(
     events = streamed([Answer(written)])
     assert shown(events) == "It is Narvik." == events[-1]["answer"]
     assert [event["type"] for event in events].count("restart") == restarts
+
+
+def test_web_app_sends_the_answer_alone_of_a_call_that_notes_facts_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    events = streamed([Answer(FIRST_REPLY), Answer(LAST_REPLY)], one_call=True)
+    assert [event.get("text", event["type"]) for event in events] == ["Narvik", "answer"]
 
 
 def broken(_: Any) -> str:
