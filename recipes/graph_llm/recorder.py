@@ -41,6 +41,11 @@ class Recorder:
             record["page"] = page
         return record
 
+    def first_plan(self) -> Record:
+        """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
+        target: Target = {"label": "SUBQ", "subquery": " ".join(self.case.question.split())}
+        return self.record("plan", "plan-0", [], target)
+
 
 def closed_book(case: Case, split: Split) -> Record:
     """Return the record of an answer without any graph (eq. 7)."""
@@ -51,9 +56,3 @@ def closed_book(case: Case, split: Split) -> Record:
 def no_retrieval(case: Case, split: Split) -> Record:
     """Return the only plan of a question that the base model answers by itself."""
     return Recorder(case, split, "direct").record("plan", "plan-0", [], {"label": "NO_RETRIEVAL"})
-
-
-def first_plan(case: Case, split: Split) -> Record:
-    """Return the first plan of a question that has to be looked up: [SUBQ] Q."""
-    target: Target = {"label": "SUBQ", "subquery": " ".join(case.question.split())}
-    return Recorder(case, split, "first").record("plan", "plan-0", [], target)

@@ -42,7 +42,7 @@ from recipes.graph_llm.noise import Noise
 from recipes.graph_llm.odd_case import odd_case
 from recipes.graph_llm.passage_text import passage_text
 from recipes.graph_llm.pool import Pool
-from recipes.graph_llm.recorder import Recorder, first_plan
+from recipes.graph_llm.recorder import Recorder
 from recipes.graph_llm.surface import Surface
 
 Reading = Callable[[Mapping[str, Triple], Sequence[Hop]], Mapping[str, Triple]]
@@ -65,9 +65,9 @@ def roll_out(
     """Play one run."""
     rng = Random(f"{seed}\0{case.source}\0{case.id}\0{number}")
     case = odd_case(case, noise.odd_case, rng)
-    yield first_plan(case, split)
-    run = _Run(case, pool, noise, rng, as_text, reading, answer_passages, give_up)
     names = Recorder(case, split, str(number))
+    yield names.first_plan()
+    run = _Run(case, pool, noise, rng, as_text, reading, answer_passages, give_up)
     run.search(" ".join(case.question.split()), step=None)
     while True:
         chain = run.chain()

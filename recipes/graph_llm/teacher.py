@@ -19,7 +19,7 @@ from ras_flow.training.data.records import Link, Record, Target
 from ras_flow.training.splits import Split
 from recipes.graph_llm.agenda import Agenda
 from recipes.graph_llm.case import Case
-from recipes.graph_llm.recorder import Recorder, first_plan
+from recipes.graph_llm.recorder import Recorder
 from recipes.triples.support import supported
 
 
@@ -40,7 +40,7 @@ class Teacher:
         self, case: Case, split: Split, run: str = "played", give_up: int | None = None
     ) -> None:
         self.records: list[Record] = []
-        self._case, self._split = case, split
+        self._case = case
         self._agenda = Agenda(case, give_up)
         self._recorder = Recorder(case, split, run)
 
@@ -51,7 +51,7 @@ class Teacher:
     def advise(self, chain: Sequence[ChainLink]) -> tuple[Target | None, int | None]:
         """Say what is to be done next, and record it."""
         if not chain:
-            first = first_plan(self._case, self._split)
+            first = self._recorder.first_plan()
             self.records.append(first)
             return first["target"], None
         links = list(map(_link, chain))

@@ -176,6 +176,16 @@ async def test_what_the_base_answers_by_itself_needs_no_retrieval(folder: Path) 
     assert not any(one["chain"] for one in own)
 
 
+def test_a_question_that_its_runs_word_differently_is_kept_in_each_wording(folder: Path) -> None:
+    rows = [film(n, support=[[f"Film{n} (film)", 0], [f"Person{n}", 0]]) for n in range(60)]
+    write_lines(folder / "films.jsonl", *rows)
+    config = load_config(folder / "mix.toml").override({"noise": Noise(odd_case=0.5)})
+    write_mix(config, folder / "out")
+    questions = {record["question"] for record in read_split(folder / "out", "train")}
+    wordings = [{question.replace(" (Film)", ""), question} for question in questions]
+    assert any(len(both) == 2 and both <= questions for both in wordings)
+
+
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
     config = load_config(folder / "mix.toml")
     names = ["train.jsonl", "dev.jsonl", "test.jsonl", "stats.json", "README.md"]
