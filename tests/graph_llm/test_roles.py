@@ -102,9 +102,9 @@ async def test_planner_and_answerer_share_one_model(
     loads = []
     real = shared.load_graph_llm
 
-    def counting(*args: Any) -> Any:
+    def counting(*args: Any, **settings: Any) -> Any:
         loads.append(args)
-        return real(*args)
+        return real(*args, **settings)
 
     monkeypatch.setattr(shared, "load_graph_llm", counting)
     shared._opened.cache_clear()
