@@ -96,6 +96,7 @@ def _train(
         loss=mean_loss if kind == "seq2seq" else None,
         log=log,
         per_device_eval_batch_size=settings.batch_size,
+        ddp_find_unused_parameters=False,
     )
     claim(run, config, encoded, **facts, began=began)
     checkpoint = last_checkpoint(run)
