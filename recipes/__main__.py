@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -155,7 +155,7 @@ def play_baselines(
         Path, path_argument("TRAINING", "Settings for train texts: the model and its tasks.")
     ],
     out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
-    system: Annotated[str, typer.Option(help="single or ircot.")] = "single",
+    system: Annotated[Literal["single", "ircot"], typer.Option(help="Baseline to play.")] = "single",
     top_k: Annotated[int, typer.Option(min=1, help="Passages a search.")] = 2,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Training questions at most; others in proportion.")

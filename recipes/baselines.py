@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ras_flow.documents.source import SourceDocument
-from ras_flow.errors import InputError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.replies import first_sentence
 from ras_flow.formats.plan import is_askable
@@ -43,6 +43,9 @@ from recipes.graph_llm.sources.texts import mentions
 from recipes.graph_llm.threads import in_thread
 from recipes.t2rag.convert import TextRow
 from recipes.triples.support import supported
+
+ASKED = {"single": {"read"}, "ircot": {"read", "reason"}}
+"""The tasks of the baselines that can be played."""
 
 CUT = 0.15
 """Share of the runs that end after one or two searches, so that reading the rest is learnt too."""
@@ -133,6 +136,8 @@ async def play_baseline(
     ``base`` is the model to train, whose window and tokens count; ``tasks`` are what it will be
     asked, by the tasks' names.
     """
+    if lacking := sorted(ASKED[kind] - tasks.keys()):
+        raise ConfigurationError(f"{kind} is also asked to {lacking[0]}: name it under [tasks].")
     inputs = await in_thread(read_inputs, config, progress=progress)
     teacher = TeachingModel(base, tasks)
     rows: list[TextRow] = []
@@ -155,9 +160,9 @@ async def play_baseline(
             done = 0
             async with aclosing(in_order(run, cases, AT_ONCE)) as ended:
                 async for case, made in ended:
-                    name, own = f"{case.source}/{case.name}", {"source": case.source}
+                    of = {"source": case.source, "split": split}
                     rows += [
-                        {"id": f"{name}/{at}", **own, "split": split, **row}
+                        {"id": f"{case.source}/{case.name}/{at}", **of, **row}
                         for at, row in enumerate(made)
                     ]
                     done += 1

@@ -74,7 +74,7 @@ def title_of_step(step: Row) -> str:
 def gold_titles(row: Row) -> frozenset[str]:
     """Return the normalised titles of the pages that a question rests on, as far as it names any.
 
-    A page stands for its entity too: 2Wiki names by title what its evidence calls otherwise.
+    2Wiki's evidence may call an entity by another name than its page, so titles are compared.
     """
     return frozenset(filter(None, map(normalize_name, _gold_titles(row))))
 

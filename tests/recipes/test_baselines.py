@@ -70,6 +70,8 @@ def test_an_adapter_is_asked_as_it_was_trained(tmp_path: Path, monkeypatch: Any)
     out = ["--top-k", "1", "--out", str(tmp_path / "rows.jsonl")]
     done = recipe("play-baselines", *paths, *out)
     assert done.code == 0 and "train read 2wiki: " in done.out, done.err
+    wrong = recipe("play-baselines", *paths, *out, "--system", "ircot")
+    assert wrong.code == 1 and "reason" in wrong.err
     assert train_rows(config, tmp_path / "adapter", data=tmp_path).finished
     asked: list[Any] = []
     model: Any = load_language_model(f"local:{tmp_path / 'adapter'}")

@@ -111,14 +111,8 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         for one in summaries
         for row in one.rows
     )
-    header = [
-        "system",
-        "calls",
-        "tokens",
-        "written",
-        "weighted",
-        *(f"{role} tokens" for role in roles),
-    ]
+    header = ["system", "calls", "tokens", "written", "weighted"]
+    header += [f"{role} tokens" for role in roles]
     header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
@@ -137,10 +131,9 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
             cells.append(f"{sum(paid):.4f}")
         rows.append(cells)
     note = (
-        "Means for one question; tokens are read and written ones, and what a model writes to "
-        f"itself is written too; weighted, written ones count {weight:g} times; seconds are the "
-        "median, money is for all questions. Rounds are steps that wait for a model, one after "
-        "the other. Every system is charged as if it had been asked alone, also for plans and "
+        "Means for one question. Tokens are read and written, thoughts included; weighted, written "
+        f"ones count {weight:g} times. Seconds are the median, money is for all questions. Rounds "
+        "are steps that wait for a model, one after the other. Every system is charged as if it had been asked alone, also for plans and "
         "triples that another system had asked for. A baseline's steps count as planner, its "
         "answer as answerer."
     )

@@ -37,11 +37,12 @@ class TrainingData:
 def load_data(settings: DataSettings, folder: Path = Path()) -> TrainingData:
     """Read and prepare the data of a run."""
     facts = [fact for name in settings.facts for fact in read_facts(folder / name)]
-    reserved = {title for name in settings.facts for title in titles_of(folder / name)}
     if settings.apart_from:
         mixes = [read_apart(folder / name) for name in settings.apart_from]
         reserved = {title for apart in mixes for title in apart.untouched}
         facts = [one for one in facts if normalize_name(one.passage["title"]) in reserved]
+    else:
+        reserved = {title for name in settings.facts for title in titles_of(folder / name)}
     read = [one for name in settings.files for one in read_examples(folder / name) if one.triples]
     parts = split(
         read,
