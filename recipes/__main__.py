@@ -155,7 +155,9 @@ def play_baselines(
         Path, path_argument("TRAINING", "Settings for train texts: the model and its tasks.")
     ],
     out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
-    system: Annotated[Literal["single", "ircot"], typer.Option(help="Baseline to play.")] = "single",
+    system: Annotated[
+        Literal["single", "ircot"], typer.Option(help="Baseline to play.")
+    ] = "single",
     top_k: Annotated[int, typer.Option(min=1, help="Passages a search.")] = 2,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Training questions at most; others in proportion.")

@@ -112,7 +112,9 @@ def read_apart(path: Path) -> Apart:
     named = load_toml(path)
     given = {name: named[name] for name in Splitter.model_fields if name in named}
     splitter: Splitter = checked(Splitter, given, str(path))
-    sources: list[dict[str, Any]] = checked(list[dict[str, Any]], named.get("source", []), str(path))
+    sources: list[dict[str, Any]] = checked(
+        list[dict[str, Any]], named.get("source", []), str(path)
+    )
     found = []
     for names in (named.get("asked", []), [one.get("file") for one in sources]):
         files: list[str] = checked(list[str], names, str(path))
