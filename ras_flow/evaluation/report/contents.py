@@ -133,9 +133,9 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
     note = (
         "Means for one question. Tokens are read and written, thoughts included; weighted, written "
         f"ones count {weight:g} times. Seconds are the median, money is for all questions. Rounds "
-        "are steps that wait for a model, one after the other. Every system is charged as if it had been asked alone, also for plans and "
-        "triples that another system had asked for. A baseline's steps count as planner, its "
-        "answer as answerer."
+        "are steps that wait for a model, one after the other. Every system is charged as if it "
+        "had been asked alone, also for plans and triples that another system had asked for. A "
+        "baseline's steps count as planner, its answer as answerer."
     )
     return Table("Cost", header, rows, note)
 
