@@ -82,8 +82,13 @@ def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:
         split_cases: dict[Split, list[Case]] = {split: [] for split in SPLITS}
         for case in cases:
             split = apart(case.question, case.titles)
+            read_too = {step.page.title for step in case.steps} if split == "train" else set()
             # Wordings of one question that are in several splits stay in the first one's only.
-            if split is None or groups.setdefault((case.source, _evidence(case)), split) != split:
+            if (
+                split is None
+                or not all(apart.may_read(split, title) for title in read_too)
+                or groups.setdefault((case.source, _evidence(case)), split) != split
+            ):
                 why = f"{names[source.file]}: questions too close to those of another split"
                 inputs.dropped[why] = inputs.dropped.get(why, 0) + 1
                 continue
