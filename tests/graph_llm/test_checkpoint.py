@@ -16,7 +16,9 @@ from ras_flow.graph_llm.checkpoint import load_graph_llm, load_weights, save_gra
 from ras_flow.graph_llm.manifest import Manifest, read_manifest
 from ras_flow.graph_llm.model import GraphLLM
 from ras_flow.graph_llm.shared import SharedGraphLLM
+from ras_flow.llms.local.adapter import merge_adapter
 from ras_flow.llms.local.generation import end_tokens
+from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.parts import PlanRequest
 from tests.graph_llm.tiny import BRIDGE, build, chain, graph, save_base
@@ -135,7 +137,24 @@ def test_the_adapter_is_one_that_peft_loads(model: GraphLLM, saved: Path) -> Non
     plain = peft.PeftModel.from_pretrained(base, str(saved)).eval()
     ids = torch.arange(20, 40).unsqueeze(0)
     with torch.no_grad():
-        torch.testing.assert_close(plain(ids).logits, model.eval().lm(ids).logits)
+        expected = model.eval().lm(ids).logits
+        torch.testing.assert_close(plain(ids).logits, expected)
+        merged = load_graph_llm(saved).lm(ids).logits
+        torch.testing.assert_close(merged, expected, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "more", [{"use_rslora": True}, {"alpha_pattern": {"q_proj": 2}}, {"use_dora": True}]
+)
+def test_an_adapter_that_is_more_than_plain_lora_is_not_merged_wrongly(
+    llama: Path, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    import peft
+
+    settings = peft.LoraConfig(r=2, target_modules=["q_proj"], **more)
+    peft.get_peft_model(read_model(str(llama)), settings).save_pretrained(tmp_path)
+    with pytest.raises(ConfigurationError, match="plain LoRA"):
+        merge_adapter(read_model(str(llama)), tmp_path)
 
 
 def test_a_killed_save_leaves_the_earlier_checkpoint(

@@ -14,6 +14,7 @@ from ras_flow.support.extras import require
 
 ADAPTER_SETTINGS = "adapter_config.json"
 ADAPTER = "adapter_model.safetensors"
+_DOWN, _UP = ".lora_A.weight", ".lora_B.weight"
 
 
 @contextmanager
@@ -30,12 +31,22 @@ def merge_adapter(model: Any, folder: Path) -> Any:
     settings = json.loads((folder / ADAPTER_SETTINGS).read_text(encoding="utf-8"))
     weights = read(folder / ADAPTER, device=str(model.device))
     scale = settings["lora_alpha"] / settings["r"]
+    others = [
+        name for name in ("use_rslora", "alpha_pattern", "rank_pattern") if settings.get(name)
+    ]
+    others += [name for name in weights if not name.endswith((_DOWN, _UP))]
+    if others:
+        raise ConfigurationError(
+            f"The adapter in {str(folder)!r} has {others[0]!r}, which is not merged here. Use one "
+            "that ras-flow trained: plain LoRA of linear layers."
+        )
     try:
         for name, down in weights.items():
-            module, is_down, _ = name.removeprefix("base_model.model.").partition(".lora_A.")
-            if not is_down:
+            if name.endswith(_UP):
                 continue
-            added = (weights[name.replace(".lora_A.", ".lora_B.")].float() @ down.float()) * scale
+            module = name.removeprefix("base_model.model.").removesuffix(_DOWN)
+            up = weights[name.removesuffix(_DOWN) + _UP]
+            added = (up.float() @ down.float()) * scale
             weight = model.get_submodule(module).weight
             weight.data += added.T if settings["fan_in_fan_out"] else added
     except (AttributeError, KeyError, RuntimeError) as error:
