@@ -23,7 +23,7 @@ from transformers import (
 
 from ras_flow.errors import ConfigurationError, ModelResponseError
 from ras_flow.llms import LocalLanguageModel
-from ras_flow.llms.local import capacity, decoding, generation, text
+from ras_flow.llms.local import capacity, decoding, generation, precision, text
 from ras_flow.llms.local import model as local
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.parts import Message
@@ -68,6 +68,22 @@ async def test_the_environment_chooses_the_number_format(
     monkeypatch.setenv("RAS_FLOW_LOCAL_DTYPE", "float8")
     with pytest.raises(ConfigurationError, match="'float8': set it to float32 or bfloat16"):
         await model.generate([chat("what is this?")], max_new_tokens=8)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="On a GPU it is float32.")
+@pytest.mark.parametrize(
+    ("flags", "chosen"), [("avx2 avx512_bf16", "bfloat16"), ("f16c", "float32")]
+)
+def test_the_cpu_chooses_the_number_format_where_the_environment_does_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, flags: str, chosen: str
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"flags : {flags} sse2\n")
+    monkeypatch.setattr(precision, "_CPU", tmp_path / "cpuinfo")
+    monkeypatch.setattr(
+        precision, "_computes_in_bfloat16", precision._computes_in_bfloat16.__wrapped__
+    )
+    monkeypatch.delenv("RAS_FLOW_LOCAL_DTYPE", raising=False)
+    assert precision.local_precision() == chosen
 
 
 async def test_texts_are_those_of_plain_generation_in_any_batch(

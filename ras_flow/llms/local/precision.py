@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -34,10 +35,15 @@ def local_precision() -> Precision:
             return given
         case None | "":
             gpu = require("torch", extra="local").cuda.is_available()
-            able = _CPU.read_text(encoding="utf-8").split() if _CPU.is_file() else []
-            fast = not gpu and not {"avx512_bf16", "amx_bf16"}.isdisjoint(able)
-            return "bfloat16" if fast else "float32"
+            return "bfloat16" if not gpu and _computes_in_bfloat16() else "float32"
     raise ConfigurationError(
         f"The environment variable {DTYPE} is {given!r}: set it to float32 or bfloat16, or not at "
         "all."
     )
+
+
+@cache
+def _computes_in_bfloat16() -> bool:
+    """Tell whether the CPU does; its description is long, and every call of a model asks."""
+    able = _CPU.read_text(encoding="utf-8").split() if _CPU.is_file() else []
+    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(able)
