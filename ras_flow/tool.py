@@ -57,8 +57,9 @@ def _refused(input: object) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        # An agent expects pydantic's error, and tells its model of it.
-        if isinstance(input, dict) and input.get("type") == "tool_call":
+        # An agent expects pydantic's error, and tells its model of it; others are of the run.
+        by_agent = isinstance(input, dict) and input.get("type") == "tool_call"
+        if by_agent or error.title != _Arguments.__name__:
             raise
         raise InputError(explain(error, _Arguments)) from None
 
