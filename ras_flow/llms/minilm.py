@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ class MiniLM:
     def __init__(self, folder: Path) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         model = AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32)
-        self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        self._model = model.to(_device()).eval()
 
     @torch.inference_mode()
     def encode(self, texts: list[str], *, batch_size: int, **_: object) -> npt.NDArray[np.float32]:
@@ -43,3 +44,10 @@ class MiniLM:
             vectors[rows] = torch.nn.functional.normalize(means).cpu()
         found: npt.NDArray[np.float32] = vectors.numpy()
         return found
+
+
+def _device() -> str:
+    """Return the best device; the threads of a process that trains do not know its GPU."""
+    if torch.cuda.is_available():
+        return f"cuda:{int(os.environ.get('LOCAL_RANK', 0)) % torch.cuda.device_count()}"
+    return "mps" if torch.backends.mps.is_available() else "cpu"

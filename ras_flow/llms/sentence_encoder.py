@@ -74,7 +74,9 @@ class LocalSentenceEncoder:
 
     def check(self) -> None:
         """Find out whether the model can be used; it is not loaded."""
-        require("sentence_transformers", extra="local")
+        carried = _carried_folder(self.name)
+        for package in ("torch", "transformers") if carried else ("sentence_transformers",):
+            require(package, extra="local")
         _weights(self.name)
 
     async def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -140,7 +142,7 @@ class LocalSentenceEncoder:
 
     def _load(self) -> Any:
         if _carried_folder(self.name):
-            require("transformers", extra="local")
+            self.check()
             # Its import takes seconds.
             from ras_flow.llms.minilm import MiniLM  # noqa: PLC0415
 

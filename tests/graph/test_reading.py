@@ -67,7 +67,7 @@ async def test_a_missing_encoder_is_told_before_any_model_is_asked(
     asked = parts() | {"encoder": None}
     graph = build(asked, checkpointer=saver)
     with monkeypatch.context() as without:
-        without.setitem(sys.modules, "sentence_transformers", None)
+        without.setitem(sys.modules, "transformers", None)
         with pytest.raises(MissingExtraError, match=r"ras-flow\[local\]"):
             await graph.ainvoke({"question": QUESTION}, THREAD, context=ONE)
         assert not asked["planner"].requests
