@@ -59,8 +59,8 @@ class GraphLLM(nn.Module):
         self.lm = _with_lora(language_model, config) if self.has_adapter else language_model
         if config.gnn:
             width = language_model.get_input_embeddings().weight.shape[1]
-            size = 1.0 if adapted else all_words(language_model).float().square().mean().sqrt()
-            made = graph_part(config, width, size=float(size)).to(language_model.device)
+            size = 1.0 if adapted else _size(all_words(language_model))
+            made = graph_part(config, width, size=size).to(language_model.device)
             self.encoder, self.projector = made["encoder"], made["projector"]
         self.forget()
 
@@ -236,6 +236,12 @@ def loss_of(
     if weights is not None:
         each = each * weights
     return each.sum() / (len(labels) if count is None else count)
+
+
+def _size(words: torch.Tensor) -> float:
+    """Return the root mean square, in parts: in float32 a large vocabulary takes gigabytes."""
+    squares = sum(part.float().square().sum().item() for part in words.split(8192))
+    return float((squares / words.numel()) ** 0.5)
 
 
 def _with_lora(language_model: Any, config: GraphLLMConfig) -> Any:
