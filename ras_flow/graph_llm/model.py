@@ -240,7 +240,7 @@ def loss_of(
 
 def _size(words: torch.Tensor) -> float:
     """Return the root mean square, in parts: in float32 a large vocabulary takes gigabytes."""
-    squares = sum(part.float().square().sum().item() for part in words.split(8192))
+    squares = sum(part.float().square().sum().item() for part in torch.split(words, 8192))
     return float((squares / words.numel()) ** 0.5)
 
 
