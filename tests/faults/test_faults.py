@@ -19,7 +19,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", FAULTS)
 async def test_spoilt_answers_of_a_model_server(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quick_retries(monkeypatch)
-    counts = await model_faults(kind, runs=12, share=0.4)
+    counts = await model_faults(kind, runs=12, share=0.55)
     assert counts.faults > 10
     assert counts.interrupted + counts.marked > 0, "two attempts are too few for some"
     assert (counts.runs, counts.lost, counts.wrong) == (12, 0, 0)
