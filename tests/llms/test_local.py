@@ -70,13 +70,18 @@ async def test_the_environment_chooses_the_number_format(
         await model.generate([chat("what is this?")], max_new_tokens=8)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="On a GPU it is float32.")
 @pytest.mark.parametrize(
-    ("flags", "chosen"), [("avx2 avx512_bf16", "bfloat16"), ("f16c", "float32")]
+    ("flags", "gpu", "chosen"),
+    [
+        ("avx2 avx512_bf16", False, "bfloat16"),
+        ("f16c", False, "float32"),
+        ("avx2 avx512_bf16", True, "float32"),
+    ],
 )
 def test_the_cpu_chooses_the_number_format_where_the_environment_does_not(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, flags: str, chosen: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, flags: str, gpu: bool, chosen: str
 ) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
     (tmp_path / "cpuinfo").write_text(f"flags : {flags} sse2\n")
     monkeypatch.setattr(precision, "_CPU", tmp_path / "cpuinfo")
     monkeypatch.setattr(
