@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Annotated, Any, cast
 from uuid import uuid4
 
@@ -11,15 +10,14 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field
 
-from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.errors import ConfigurationError
 from ras_flow.settings.context import Context, values_of
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
 from ras_flow.state.schema import citation_text
 from ras_flow.state.stop_reasons import RAS, StopReason
-from ras_flow.support.validation import explain
 from ras_flow.systems import DEFAULT, find_system, named_system, system_names
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
@@ -38,30 +36,6 @@ class _Arguments(BaseModel):
     question: Annotated[str, AfterValidator(_usable)] = Field(
         description="A complete question in plain words."
     )
-
-
-class _Tool(StructuredTool):
-    """Refuses a caller's wrong arguments with an error of ours."""
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
-        with _refused(input):
-            return super().invoke(input, config, **more)
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
-        with _refused(input):
-            return await super().ainvoke(input, config, **more)
-
-
-@contextmanager
-def _refused(input: object) -> Iterator[None]:
-    try:
-        yield
-    except ValidationError as error:
-        # An agent expects pydantic's error, and tells its model of it; others are of the run.
-        by_agent = isinstance(input, dict) and input.get("type") == "tool_call"
-        if by_agent or error.title != _Arguments.__name__:
-            raise
-        raise InputError(explain(error, _Arguments)) from None
 
 
 def as_tool(
@@ -129,7 +103,7 @@ def as_tool(
         result = cast(RasOutput, graph.invoke({"question": question}, config(), context=named))
         return describe(result, meanings), result
 
-    return _Tool(
+    return StructuredTool(
         name=name,
         description=description,
         args_schema=_Arguments,
