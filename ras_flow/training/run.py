@@ -28,7 +28,7 @@ STEP = "examples of a step"
 
 _FREE = (
     *("optimizer.batch_size", "optimizer.accumulation", "optimizer.workers", "watch.batch_size"),
-    "optimizer.gradient_checkpointing",
+    *("optimizer.gradient_checkpointing", "optimizer.compile"),
 )
 """Settings that may change while a run goes on: they decide speed and memory only."""
 

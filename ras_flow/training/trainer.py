@@ -47,6 +47,8 @@ def make_trainer(
                 if isinstance(part, transformers.PreTrainedModel):
                     # Processes that train together wait for each gradient once.
                     part.gradient_checkpointing_enable({"use_reentrant": False})
+    if settings.compile:
+        _compile_layers(model)
 
     class Ordered(base):  # type: ignore[misc]
         def _get_train_sampler(self, *_: Any) -> Any:
@@ -103,6 +105,20 @@ def train_on(
     ):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     return at_end(trainer.state, patience)
+
+
+def _compile_layers(model: Any) -> None:
+    """Compile the layers for training alone: what is measured has too many other shapes."""
+    torch = require("torch", extra="local")
+    layer = require("transformers.modeling_layers", extra="local").GradientCheckpointingLayer
+    for part in model.modules():
+        if isinstance(part, layer):
+            part.forward = _when_training(part, torch.compile(part.forward, dynamic=True))
+
+
+def _when_training(layer: Any, compiled: Callable[..., Any]) -> Callable[..., Any]:
+    eager = layer.forward
+    return lambda *args, **kwargs: (compiled if layer.training else eager)(*args, **kwargs)
 
 
 def _arguments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,3 +80,15 @@ def test_a_run_that_ended_is_written_and_not_trained_on(
     assert trained_until_worse(base, data, tmp_path / "moved/out", keep).finished
     assert losses(tmp_path / "moved/out") == losses(worse / keep)
     assert same_weights(tmp_path / "moved/out", worse / keep)
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="torch.compile takes a C++ compiler")
+def test_compiled_layers_learn_the_same(base: Path, data: Path, tmp_path: Path) -> None:
+    learnt = []
+    for compiled in (False, True):
+        output = tmp_path / str(compiled)
+        optimizer = {"compile": compiled, "batch_size": 4, "accumulation": 1, "steps": 1}
+        train(base, data, output, lora={"dropout": 0.0}, optimizer=optimizer)
+        learnt.append([value for _, _, value in losses(output)])
+    eager, compiled_ones = learnt
+    assert compiled_ones == pytest.approx(eager, rel=1e-4)
