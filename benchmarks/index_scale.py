@@ -4,7 +4,6 @@
 
 Needs ``2wiki_corpus.jsonl.gz`` (lines with title, text) and ``2wiki_evidence.jsonl.gz`` (lines with
 question) in the data folder, and room in the work folder: 10 GB for a million passages.
-With ``--propositions 1000000`` it measures a proposition index of that size instead.
 
 The texts are real, repeated under numbered titles. Their vectors are real for as many passages as
 ``--real`` says; the others are made of these: a mixture of two of them, with noise. Queries are
@@ -36,15 +35,12 @@ from ras_flow.documents import SourceDocument, split_text
 from ras_flow.indexes import CorpusIndex, DenseRetriever, IndexProgress
 from ras_flow.indexes.ann import EFFORTS
 from ras_flow.indexes.manifest import DenseRecord
-from ras_flow.indexes.propositions.index import PropositionIndex, proposition_indexes
-from ras_flow.indexes.propositions.retriever import StoredTripleRetriever
-from ras_flow.indexes.propositions.update import update_propositions
 from ras_flow.indexes.vector_writer import build_shards, tune
 from ras_flow.indexes.vectors import load_vectors
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
-from ras_flow.parts import Extraction, Retriever, TripleQuery
+from ras_flow.parts import Retriever
 
-K, QUESTIONS, SEVEN, WIKIPEDIA = 5, 256, 7, 21_015_324
+K, QUESTIONS, WIKIPEDIA = 5, 256, 21_015_324
 
 
 def lines(path: Path) -> list[dict]:
@@ -211,109 +207,6 @@ def measured(opened: float, times: list[float], before: dict, after: dict) -> di
     }
 
 
-class MadeTriples:
-    """Stands for what an extractor made of passages: seven triples each."""
-
-    async def get(self, passages: Sequence[str]) -> dict[str, Extraction]:
-        """Return triples of these passages."""
-        return {
-            id: Extraction(
-                [(f"Entity {id}", f"relation {at}", f"{id[at:]} {at}") for at in range(SEVEN)]
-            )
-            for id in passages
-        }
-
-
-async def build_propositions(data: Path, work: Path, size: int) -> None:
-    """Index propositions and print the seconds of each stage, sizes and memory."""
-    corpus = await CorpusIndex.build(
-        work / "triples", documents(pieces(data, work), size // SEVEN), encoder=None
-    )
-    ends = {}
-
-    def note(progress: IndexProgress) -> None:
-        ends[progress.stage] = time.perf_counter()
-
-    start = time.perf_counter()
-    encoder = made(data, work)
-    change = await update_propositions(corpus, "made", MadeTriples(), encoder, note)
-    end = time.perf_counter()
-    [index] = proposition_indexes(work / "triples")
-    sizes = {name: record.size for name, record in index.manifest.files.items()}
-    vectors, ann = sizes["vectors.npy"], sizes.get("vectors.faiss", 0)
-    values = {
-        "propositions": change.propositions,
-        "passages": change.passages,
-        "read": ends["read"] - start,
-        "vectors": ends["embed"] - ends["read"],
-        "link": end - ends["embed"],
-        "lines_bytes": sum(sizes.values()) - vectors - ann,
-        "vector_bytes": vectors,
-        "ann_bytes": ann,
-        "peak_mib": memory()["VmHWM"],
-    }
-    start = time.perf_counter()
-    await update_propositions(corpus, "made", MadeTriples(), encoder)
-    print(json.dumps(values | {"again": time.perf_counter() - start}))
-
-
-async def find_propositions(data: Path, work: Path, kind: str) -> None:
-    """Search propositions, three clues at a time, and print times, recall and memory."""
-    del data
-    questions = np.load(work / "questions.npy")
-    encoder = Asked(questions)
-    before, start = memory(), time.perf_counter()
-    corpus = CorpusIndex.open(work / "triples")
-    [folder] = (work / "triples" / "triples").glob("*")
-    index = PropositionIndex.open(folder, encoder=encoder)
-    exact = index.vectors.flat()
-    found = {}
-    if kind == "flat":
-        index.vectors = exact
-    retriever = StoredTripleRetriever(index, corpus, encoder)
-    opened, times = time.perf_counter() - start, []
-    for at in range(0, len(questions) - 2, 3):
-        asked = [TripleQuery(str(one)) for one in range(at, at + 3)]
-        start = time.perf_counter()
-        found[at] = await retriever.find(asked, K)
-        times.append(time.perf_counter() - start)
-    values = measured(opened, times[1:], before, memory()) | {"first": times[0]}
-    index.vectors = exact
-    retriever, shares = StoredTripleRetriever(index, corpus, encoder), []
-    for at in list(found)[:20]:
-        best = await retriever.find([TripleQuery(str(one)) for one in range(at, at + 3)], K)
-        ours, theirs = ({one.passage["id"] for one in some.passages} for some in (found[at], best))
-        shares.append(len(ours & theirs) / len(theirs))
-    dense = index.manifest.dense
-    stated = {"effort": dense.effort, "stated": dense.recall, "kind": dense.kind}
-    print(json.dumps(values | stated | {"recall": mean(shares)}))
-
-
-def propositions(data: Path, work: Path, size: int, real: int) -> None:
-    """Print the tables of propositions."""
-    work.mkdir(parents=True, exist_ok=True)
-    if not (work / "questions.npy").exists():
-        child("embed", data, work, real)
-    shutil.rmtree(work / "triples", ignore_errors=True)
-    built = child("propositions", data, work, size)
-    table("propositions|passages|read, refine, s|store vectors, s|link, files, checksums, s|"
-          "lines, MB|vectors, MB|HNSW, MB|peak memory, MiB|nothing new, s",
-          [(f"{built['propositions']:,}", f"{built['passages']:,}", f"{built['read']:.1f}",
-            f"{built['vectors']:.1f}", f"{built['link']:.1f}", megabytes(built["lines_bytes"]),
-            megabytes(built["vector_bytes"]), megabytes(built["ann_bytes"]),
-            f"{built['peak_mib']:,.0f}", f"{built['again']:.1f}")])  # fmt: skip
-    rows = []
-    for kind in ("flat", "as built"):
-        asked = child("find", data, work, kind)
-        name = kind if kind == "flat" else asked["kind"]
-        rows.append((name, f"{asked['recall']:.3f}", f"{1000 * asked['open']:.0f}",
-                     f"{1000 * asked['first']:.1f}", f"{1000 * asked['median']:.1f}",
-                     f"{1000 * asked['p95']:.1f}", f"{asked['anonymous']:,.0f}",
-                     f"{asked['file']:,.0f}"))  # fmt: skip
-    table("search|passages of the exact one|open, ms|first, ms|median, ms|p95, ms|anonymous, MiB|"
-          "mapped, MiB", rows)  # fmt: skip
-
-
 async def bm25(data: Path, work: Path) -> None:
     """Search by BM25 and print times and memory."""
     questions = [item["question"] for item in lines(data / "2wiki_evidence.jsonl.gz")[:QUESTIONS]]
@@ -331,9 +224,9 @@ def memory() -> dict[str, float]:
     return {name: int(value.split()[0]) / 1024 for name, value in pairs if name in wanted}
 
 
-def child(step: str, *given: object) -> dict:
+def child(step: str, *given: object, script: str = __file__) -> dict:
     """Run a step in a process of its own, so that its memory is its own."""
-    command = [sys.executable, __file__, "--step", step, *map(str, given)]
+    command = [sys.executable, script, "--step", step, *map(str, given)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     values = json.loads(done.stdout.splitlines()[-1])
     print(step, *given[2:], values, file=sys.stderr, flush=True)  # kept if a later step fails
@@ -430,8 +323,6 @@ if __name__ == "__main__":
                 "kind": build_kind,
                 "query": query,
                 "bm25": bm25,
-                "propositions": build_propositions,
-                "find": find_propositions,
             }
             asyncio.run(steps[step](*paths, *(int(one) if one.isdigit() else one for one in more)))
     else:
@@ -443,9 +334,5 @@ if __name__ == "__main__":
             "--kinds", nargs="+", default=["flat", "flat:5", "hnsw", "hnsw:5", "ivfpq", "ivfpq:5"]
         )
         parser.add_argument("--real", type=int, default=2_000, help="passages to embed")
-        parser.add_argument("--propositions", type=int, help="measure so many propositions alone")
         given = parser.parse_args()
-        if given.propositions:
-            propositions(given.data, given.work, given.propositions, given.real)
-        else:
-            main(given.data, given.work, given.sizes, given.kinds, given.real)
+        main(given.data, given.work, given.sizes, given.kinds, given.real)
