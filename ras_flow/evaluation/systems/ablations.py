@@ -1,32 +1,41 @@
-"""RAS, its inference ablations (table 2) and the sweep of figure 4: the same graph, other parts."""
+"""Systems with another part: ablations of RAS (table 2, figure 4) and T²RAG, and ReG's ceiling."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.systems.registry import Ingredients
+from ras_flow.formats.triples import Spo
 from ras_flow.graph import SYSTEM
+from ras_flow.kg.subgraph import Subgraph
 from ras_flow.parts.checks import reading_of
-from ras_flow.parts.protocols import Answerer
-from ras_flow.parts.records import AnswerRequest, AttributedGraph, ChainLink, PlanRequest, Reply
+from ras_flow.parts.protocols import Answerer, Retriever
+from ras_flow.parts.records import (
+    AnswerRequest,
+    AttributedGraph,
+    ChainLink,
+    FoundTriples,
+    PlanRequest,
+    Reply,
+    ScoredPassage,
+    TripleQuery,
+)
 from ras_flow.state.kg import spo_of, triple_id
 from ras_flow.state.schema import Triple
+from ras_flow.systems import find_system
 
 T = TypeVar("T")
 Graph = SystemBuilder[Any]
-
-
-def whole(given: Ingredients) -> Graph:
-    """Build RAS; some ablations are settings alone: no hops, or no extractor."""
-    return SYSTEM.build(given.parts)
 
 
 def without_encoding(given: Ingredients) -> Graph:
@@ -46,6 +55,18 @@ def with_share(given: Ingredients) -> Graph:
     answerer = _needed(given.parts.answerer, "answerer")
     shared = ShareAnswerer(answerer, **given.options, seed=given.seed)
     return SYSTEM.build(replace(given.parts, answerer=shared))
+
+
+def over_chunks(given: Ingredients) -> Graph:
+    """Build T²RAG over passages without propositions."""
+    searched = ChunkRetriever(_needed(given.parts.retriever, "retriever"))
+    return find_system("t2rag").build(replace(given.parts, triple_retriever=searched))
+
+
+def with_gold(given: Ingredients) -> Graph:
+    """Build ReG that finds the gold facts first."""
+    retriever = GoldRetriever(given.gold)
+    return find_system("reg").build(replace(given.parts, fact_retriever=retriever))
 
 
 def _needed(part: T | None, role: str) -> T:
@@ -161,3 +182,44 @@ def cut_graph(graph: AttributedGraph, kept: set[str]) -> AttributedGraph:
 
 def _key(triple: Triple) -> str:
     return triple_id(*spo_of(triple))
+
+
+class ChunkRetriever:
+    """Finds passages by what clues say, the best of each clue in turn."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self.identity = f"chunks({retriever.identity})"
+
+    async def find(self, queries: Sequence[TripleQuery], k: int) -> FoundTriples:
+        """Find passages alone; those that a query has read already do not count."""
+        most = k + max((len(query.skip) for query in queries), default=0)
+        found = await self._retriever.retrieve([query.text for query in queries], most)
+        new = [
+            [one for one in ranking if one.passage["id"] not in query.skip]
+            for query, ranking in zip(queries, found, strict=True)
+        ]
+        best: dict[str, ScoredPassage] = {}
+        for one in filter(None, chain.from_iterable(zip_longest(*new))):
+            best.setdefault(one.passage["id"], one)
+        return FoundTriples(passages=list(best.values())[:k])
+
+
+class GoldRetriever:
+    """Prefers the gold facts to all others."""
+
+    identity = "gold"
+
+    def __init__(self, gold: Mapping[str, Collection[Spo]]) -> None:
+        self._gold = {question: {triple_id(*one) for one in gold[question]} for question in gold}
+
+    async def score(
+        self, questions: Sequence[str], subgraphs: Sequence[Subgraph]
+    ) -> list[npt.NDArray[np.float32]]:
+        """Score gold facts 1, others 0."""
+        return [
+            np.array([triple_id(*graph.fact(at)) in gold for at in range(len(graph))], np.float32)
+            for graph, gold in zip(
+                subgraphs, (self._gold.get(one, set()) for one in questions), strict=True
+            )
+        ]

@@ -17,7 +17,6 @@ from langgraph.types import Overwrite
 
 from ras_flow.builder import SystemBuilder
 from ras_flow.errors import ModelUnavailableError
-from ras_flow.evaluation.systems.prompting import is_long
 from ras_flow.events import plan_event
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery
@@ -31,7 +30,6 @@ from ras_flow.parts.records import Reading, Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import (
     decide,
-    pending_plan,
     planned_subquery,
     stop_reason,
     times_searched,
@@ -168,20 +166,3 @@ async def _answer(
 def search_question(state: RasState) -> Thought:
     """Search for the question itself, without asking a model."""
     return Thought("SUBQ", search=state["question"])
-
-
-def complaint(state: RasState) -> str:
-    """Return what was wrong with the last reply, where it has to be asked for again."""
-    rejected = pending_plan(state)
-    return rejected.get("problem", "") if rejected else ""
-
-
-def concluding_reply(state: RasState, context: Context) -> str:
-    """Return the reply that ended the search, whose answer is then the run's.
-
-    Empty where the search ended otherwise, and for long answers: a reply on the way holds no more
-    than a phrase.
-    """
-    plans = state["plans"]
-    concluded = bool(plans) and plans[-1]["label"] == "SUFFICIENT" and not is_long(context)
-    return plans[-1]["raw"] if concluded else ""

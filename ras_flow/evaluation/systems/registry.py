@@ -147,42 +147,35 @@ def _of_registered(base: str, found: registered.System) -> EvalSystem:
     )
 
 
-def _own(place: str) -> Callable[[Ingredients], Graph]:
-    def build(given: Ingredients) -> Graph:
-        graph: Graph = _load(place)(given)
-        return graph
+def _whole(name: str) -> Callable[[Ingredients], Graph]:
+    """Return what builds a registered system; some ablations of it are settings alone."""
+    return lambda given: registered.find_system(name).build(given.parts)
 
-    return build
+
+def _changed(how: str) -> Callable[[Ingredients], Graph]:
+    """Return what builds a system with another part, by its name in :mod:`.ablations`."""
+    return lambda given: _load(f".ablations:{how}")(given)
 
 
 def _baseline(kind: str, about: str, method: str, **more: Any) -> EvalSystem:
-    def build(given: Ingredients) -> Graph:
-        graph: Graph = _load(".loop:build_loop")(_load(method)(given.model), given.parts)
-        return graph
-
-    return EvalSystem(kind=kind, about=about, build=build, baseline=True, **more)
-
-
-def _t2rag(kind: str, about: str, **more: Any) -> EvalSystem:
-    own = {"build": _own(".triple_driven:whole"), "own_index": True}
-    return EvalSystem(
-        kind=kind, about=about, base="t2rag", context=T2Context, plans=True, **{**own, **more}
-    )
-
-
-def _reg(kind: str, about: str, build: str = ".graphs:whole", **more: Any) -> EvalSystem:
-    """Describe ReG, whose knowledge graph is all that it searches."""
     return EvalSystem(
         kind=kind,
         about=about,
-        build=_own(build),
-        base="reg",
-        context=RegContext,
-        searches=False,
-        graph=True,
-        plans=False,
+        build=lambda given: _load(".loop:build_loop")(_load(method)(given.model), given.parts),
+        baseline=True,
         **more,
     )
+
+
+def _t2rag(kind: str, about: str, **more: Any) -> EvalSystem:
+    own = {"build": _whole("t2rag"), "own_index": True}
+    return EvalSystem(kind=kind, about=about, base="t2rag", context=T2Context, **{**own, **more})
+
+
+def _reg(kind: str, about: str, **more: Any) -> EvalSystem:
+    """Describe ReG, whose knowledge graph is all that it searches."""
+    own = {"build": _whole("reg"), "searches": False, "graph": True, "plans": False}
+    return EvalSystem(kind=kind, about=about, base="reg", context=RegContext, **{**own, **more})
 
 
 _PAPER = {"loop": "paper"}
@@ -221,11 +214,11 @@ _ALL = (
         ".ircot:IRCoT",
         budget={"max_hops": 8},
     ),
-    EvalSystem(kind="ras", about="retrieval-and-structuring", build=_own(".ablations:whole")),
+    EvalSystem(kind="ras", about="retrieval-and-structuring", build=_whole("ras")),
     EvalSystem(
         kind="ras_no_retrieval",
         about="RAS's answerer alone",
-        build=_own(".ablations:whole"),
+        build=_whole("ras"),
         plans=False,
         searches=False,
         fixed={**_PAPER, "max_hops": 0, "planning": "iterative"},
@@ -233,26 +226,26 @@ _ALL = (
     EvalSystem(
         kind="ras_no_graph",
         about="RAS without graph encoding: the graph as text only",
-        build=_own(".ablations:without_encoding"),
+        build=_changed("without_encoding"),
         fixed=_PAPER,
     ),
     EvalSystem(
         kind="ras_no_planning",
         about="RAS without planning: one search, triples, answer",
-        build=_own(".ablations:without_planning"),
+        build=_changed("without_planning"),
         plans=False,
         fixed={**_PAPER, "max_hops": 1},
     ),
     EvalSystem(
         kind="ras_no_triples",
         about="RAS without text-to-triples: passages stay text",
-        build=_own(".ablations:whole"),
+        build=_whole("ras"),
         fixed={**_PAPER, "extractor": NO_EXTRACTOR},
     ),
     EvalSystem(
         kind="ras_share",
         about="RAS whose answerer sees a share of the triples",
-        build=_own(".ablations:with_share"),
+        build=_changed("with_share"),
         draws=True,
         fixed=_PAPER,
         options={"share": 1.0, "shuffle": 1},
@@ -267,7 +260,7 @@ _ALL = (
     _t2rag(
         "t2rag_chunks",
         "T²RAG that finds passages by their text",
-        build=_own(".triple_driven:over_chunks"),
+        build=_changed("over_chunks"),
         own_index=False,
     ),
     _t2rag(
@@ -278,7 +271,7 @@ _ALL = (
     EvalSystem(
         kind="ras_kg",
         about="RAS with the knowledge graph beside what it searches",
-        build=_own(".ablations:whole"),
+        build=_whole("ras"),
         graph=True,
     ),
     _reg("reg", "facts of a knowledge graph as evidence chains"),
@@ -288,7 +281,7 @@ _ALL = (
         "ReG with an untrained retriever",
         fixed={"kg_retriever": "similarity"},
     ),
-    _reg("reg_gold", "ReG that finds the gold facts first: a ceiling", ".graphs:with_gold"),
+    _reg("reg_gold", "ReG that finds the gold facts first: a ceiling", build=_changed("with_gold")),
 )
 
 SYSTEMS: dict[str, EvalSystem] = {system.kind: system for system in _ALL}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ras_flow.evaluation.systems.loop import Thought, complaint, concluding_reply
-from ras_flow.evaluation.systems.prompting import Block, write
+from ras_flow.evaluation.systems.loop import Thought
+from ras_flow.evaluation.systems.prompting import Block, is_long, write
 from ras_flow.evaluation.systems.single import Reader
 from ras_flow.parts.prompted.prompting import prefix_for
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Reply
+from ras_flow.routing import pending_plan
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 
@@ -37,7 +38,7 @@ class Stepwise(ABC):
     async def think(self, state: RasState, context: Context) -> Thought:
         """Ask for the next step."""
         blocks = self.blocks(state, context)
-        if problem := complaint(state):
+        if (rejected := pending_plan(state)) and (problem := rejected.get("problem")):
             blocks.append(Block(self.again.replace("{problem}", problem)))
         reply = await write(
             self._model, self._prefix, blocks, max_new_tokens=self.step_tokens, stop=self.stop
@@ -45,9 +46,10 @@ class Stepwise(ABC):
         return self.decide(reply)
 
     async def answer(self, state: RasState, context: Context) -> Reply | str:
-        """Give the answer of the step that concluded; else ask for it."""
-        if reply := concluding_reply(state, context):
-            return self.conclusion(reply)
+        """Give the answer of the step that concluded; else, or if it is to be long, ask for it."""
+        last = state["plans"][-1] if state["plans"] else None
+        if last and last["label"] == "SUFFICIENT" and last["raw"] and not is_long(context):
+            return self.conclusion(last["raw"])
         return await self._reader.read(state, context, self.notes(state))
 
     @abstractmethod

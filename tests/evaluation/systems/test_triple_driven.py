@@ -10,7 +10,7 @@ from typing import Any
 from ras_flow.evaluation.config import parse_config
 from ras_flow.evaluation.rows import ROW, Row
 from ras_flow.evaluation.runner import evaluate
-from ras_flow.evaluation.systems.triple_driven import ChunkRetriever
+from ras_flow.evaluation.systems.ablations import ChunkRetriever
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import TripleQuery
 from ras_flow.t2rag.settings import T2Context
