@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ras_flow.datasets.facts import MOST_WORDS, holds
 from ras_flow.evaluation.clues import ClueEvidence
-from ras_flow.evaluation.metrics.retrieval import is_found
+from ras_flow.evaluation.metrics.steps import is_found
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.formats.normalize import has_any_name, has_name, normalize_name, token_f1
 from ras_flow.formats.triples import Spo

@@ -11,10 +11,9 @@ from typing import Any
 from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.clues import read_clues
 from ras_flow.evaluation.error_classes import Evidence, classify
-from ras_flow.evaluation.metrics import CORPUS_METRICS, score
+from ras_flow.evaluation.metrics import CORPUS_METRICS, METRICS
 from ras_flow.evaluation.metrics.facts import chain_coverage, fact_measures, outside
-from ras_flow.evaluation.metrics.retrieval import recall_by_hop
-from ras_flow.evaluation.metrics.steps import label_accuracy, subquery_f1
+from ras_flow.evaluation.metrics.steps import label_accuracy, recall_by_hop, subquery_f1
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.evaluation.question import TOLD, Question
 from ras_flow.evaluation.rows import WRONG_BELOW, Row
@@ -38,7 +37,7 @@ def judge(
     """Judge what a system made of a question."""
     if question.answerable:
         scores = {
-            metric: 0.0 if outcome.error else score(metric, outcome.said, question)
+            metric: 0.0 if outcome.error else METRICS[metric](outcome.said, question)
             for metric in cell.benchmark.metrics
         }
     else:

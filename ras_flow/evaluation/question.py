@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from ras_flow.errors import InputError
 from ras_flow.formats.triples import Spo
 from ras_flow.state.schema import Document
 
@@ -78,12 +77,6 @@ class Question:
     graph: tuple[Spo, ...] = ()
     answerable: bool = True
     pages: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.answers, str) or any(isinstance(s, str) for s in self.answer_sets):
-            raise InputError(
-                f"Question {self.id!r}: answers must be a tuple of texts, not one text."
-            )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ras_flow.errors import InputError
 from ras_flow.support.extras import require
 
 if TYPE_CHECKING:
@@ -47,11 +46,9 @@ class Difference(Interval):
     p: float
 
 
-def bootstrap(values: Scores, *, samples: int = SAMPLES, seed: int = 0) -> Interval:
+def bootstrap(values: Scores, *, seed: int = 0) -> Interval:
     """Return the mean of scores with its percentile interval."""
     scores = np.sort(np.asarray(values, dtype=np.float64))
-    if not scores.size:
-        raise InputError("Cannot average an empty list of scores.")
     mean = float(scores.mean())
     if scores[0] == scores[-1]:
         return Interval(mean, mean, mean)
@@ -59,27 +56,20 @@ def bootstrap(values: Scores, *, samples: int = SAMPLES, seed: int = 0) -> Inter
         (scores,),
         np.mean,
         method="percentile",
-        **_drawn(scores.size, samples, seed),
+        **_drawn(scores.size, seed),
     )
     low, high = found.confidence_interval
     return Interval(mean, float(low), float(high))
 
 
-def compare_paired(
-    first: Scores, second: Scores, *, samples: int = SAMPLES, seed: int = 0
-) -> Difference:
+def compare_paired(first: Scores, second: Scores, *, seed: int = 0) -> Difference:
     """Compare two systems question by question: bootstrap of the gaps, and their permutation test.
 
     If the systems do not differ, each gap could as well have the other sign.
     """
-    if len(first) != len(second):
-        raise InputError(
-            "Compare systems on the same questions: one has "
-            f"{len(first)} scores, the other {len(second)}."
-        )
     # Rounded, so that equal gaps are equal: 0.8 - 0.7 and 0.2 - 0.1 differ in their last digits.
     gaps = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second), 9)
-    gap = bootstrap(gaps, samples=samples, seed=seed)
+    gap = bootstrap(gaps, seed=seed)
     gaps = np.sort(gaps[gaps != 0])
     p = 1.0
     if gaps.size > 1:
@@ -88,12 +78,12 @@ def compare_paired(
             lambda x, axis: np.round(np.mean(x, axis=axis), 9),
             permutation_type="samples",
             vectorized=True,
-            **_drawn(gaps.size, samples, seed),
+            **_drawn(gaps.size, seed),
         )
         p = float(test.pvalue)
     return Difference(gap.mean, gap.low, gap.high, p)
 
 
-def _drawn(size: int, samples: int, seed: int) -> dict[str, int]:
-    enough = min(samples, max(_FEWEST, _DRAWN // size))
+def _drawn(size: int, seed: int) -> dict[str, int]:
+    enough = min(SAMPLES, max(_FEWEST, _DRAWN // size))
     return {"n_resamples": enough, "batch": max(1, _AT_ONCE // size), "rng": seed}

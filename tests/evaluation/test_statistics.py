@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ras_flow.errors import InputError
 from ras_flow.evaluation.statistics import bootstrap, compare_paired
 
 
@@ -55,10 +54,3 @@ def test_systems_are_compared_question_by_question() -> None:
     assert (found.mean, found.low, found.high) == pytest.approx((0.1, 0.1, 0.1))
     assert found.p < 0.001
     assert compare_paired(hard, hard + 0.1).mean == pytest.approx(-0.1)
-
-
-def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(InputError, match="empty"):
-        bootstrap([])
-    with pytest.raises(InputError, match="2 scores, the other 1"):
-        compare_paired([1, 0], [1])

@@ -1,15 +1,13 @@
 """Measures of answers by name, and of the steps that led to them.
 
 Answers are judged by :data:`METRICS`, one by one, and by :data:`CORPUS_METRICS`, all together. What
-was retrieved and planned on the way is measured by the functions of
-:mod:`~ras_flow.evaluation.metrics.retrieval` and :mod:`~ras_flow.evaluation.metrics.steps`.
+was retrieved and planned on the way is measured by :mod:`~ras_flow.evaluation.metrics.steps`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.metrics import answer_sets, closed_set, long_answers, short_answers
 from ras_flow.evaluation.question import Question
 
@@ -19,42 +17,15 @@ Metric = Callable[[str, Question], float]
 CorpusMetric = Callable[[Sequence[str], Sequence[Question]], float]
 """Judges all answers together: a score in [0, 1]."""
 
-
-def _option_accuracy(prediction: str, question: Question) -> float:
-    if question.answers[0] not in question.options:
-        raise InputError(
-            f"Question {question.id!r} has no options with its answer among them; judge it by "
-            "another metric."
-        )
-    return closed_set.option_accuracy(prediction, question.answers[0], question.options)
-
-
-def _verdict_accuracy(prediction: str, question: Question) -> float:
-    if closed_set.read_verdict(question.answers[0]) is None:
-        raise InputError(
-            f"The answer to question {question.id!r} is neither true nor false, yes nor no; judge "
-            "it by another metric."
-        )
-    return closed_set.verdict_accuracy(prediction, question.answers[0])
-
-
-def _str_em(prediction: str, question: Question) -> float:
-    if not question.answer_sets:
-        raise InputError(
-            f"Question {question.id!r} has no groups of short answers; judge it by another metric."
-        )
-    return long_answers.str_em(prediction, question.answer_sets)
-
-
 METRICS: dict[str, Metric] = {
     "match": lambda said, question: short_answers.match(said, question.answers),
     "exact_match": lambda said, question: short_answers.exact_match(said, question.answers),
     "f1": lambda said, question: short_answers.f1(said, question.answers),
     "hotpotqa_f1": lambda said, question: short_answers.hotpotqa_f1(said, question.answers),
-    "option_accuracy": _option_accuracy,
-    "verdict_accuracy": _verdict_accuracy,
+    "option_accuracy": closed_set.option_accuracy,
+    "verdict_accuracy": closed_set.verdict_accuracy,
     "rouge_lsum": lambda said, question: long_answers.rouge_lsum(said, question.answers),
-    "str_em": _str_em,
+    "str_em": long_answers.str_em,
     "set_f1": answer_sets.set_f1,
     "strict_f1": answer_sets.strict_f1,
     "hit": answer_sets.hit,
@@ -67,15 +38,3 @@ CORPUS_METRICS: dict[str, CorpusMetric] = {
     "micro_f1": answer_sets.micro_f1,
 }
 """Metrics of all answers together."""
-
-
-def score(metric: str, prediction: str, question: Question) -> float:
-    """Judge an answer. Every system is to be judged by this function."""
-    if metric not in METRICS:
-        raise ConfigurationError(
-            f"Unknown metric {metric!r}. Choose one of: {', '.join(METRICS)}; of all answers "
-            f"together: {', '.join(CORPUS_METRICS)}."
-        )
-    if not question.answers:
-        raise InputError(f"Question {question.id!r} has no gold answer to be judged by.")
-    return METRICS[metric](prediction, question)

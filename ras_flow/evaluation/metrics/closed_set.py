@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from ras_flow.evaluation.metrics.short_answers import normalize_answer
+from ras_flow.evaluation.question import Question
 from ras_flow.formats.answer import clean_answer
 
 _BLANKS = re.compile(r"\s{2,}")
@@ -99,9 +100,9 @@ def read_option(prediction: str, options: Mapping[str, str]) -> str | None:
     return None
 
 
-def option_accuracy(prediction: str, gold: str, options: Mapping[str, str]) -> float:
+def option_accuracy(prediction: str, question: Question) -> float:
     """Return 1 if the answer names the right option, else 0 (ARC, appendix E.2)."""
-    return float(read_option(prediction, options) == gold)
+    return float(read_option(prediction, question.options) == question.answers[0])
 
 
 def read_verdict(prediction: str) -> bool | None:
@@ -123,10 +124,10 @@ def read_verdict(prediction: str) -> bool | None:
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
-def verdict_accuracy(prediction: str, gold: str) -> float:
+def verdict_accuracy(prediction: str, question: Question) -> float:
     """Return 1 if the answer gives the gold verdict, else 0 (PubHealth, FEVER, StrategyQA)."""
     verdict = read_verdict(prediction)
-    return float(verdict is not None and verdict == read_verdict(gold))
+    return float(verdict is not None and verdict == read_verdict(question.answers[0]))
 
 
 def _letters(found: list[str], options: Mapping[str, str]) -> list[str]:

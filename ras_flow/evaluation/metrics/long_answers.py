@@ -38,11 +38,10 @@ def rouge_lsum(prediction: str, answers: Iterable[str]) -> float:
     )
 
 
-def str_em(prediction: str, answer_sets: Sequence[Iterable[str]]) -> float:
+def str_em(prediction: str, question: Question) -> float:
     """Return the share of the groups of short answers of which the prediction has one (ASQA)."""
-    return sum(
-        any(contains(prediction, answer) for answer in answers) for answers in answer_sets
-    ) / len(answer_sets)
+    groups = question.answer_sets
+    return sum(any(contains(prediction, one) for one in group) for group in groups) / len(groups)
 
 
 def check_mauve(questions: int) -> None:

@@ -15,6 +15,7 @@ from ras_flow.evaluation.metrics.closed_set import (
     verdict_accuracy,
 )
 from ras_flow.evaluation.metrics.short_answers import normalize_answer
+from ras_flow.evaluation.question import Question
 from ras_flow.formats.answer import clean_answer
 
 OPTIONS = {"A": "iron", "B": "carbon dioxide", "C": "salt", "D": "salt water"}
@@ -67,13 +68,16 @@ def test_the_option_that_an_answer_names(said: str, letter: str | None) -> None:
     assert read_option(said, OPTIONS) == letter
 
 
+def choice(gold: str) -> Question:
+    return Question("1", "Which?", (gold,), options=OPTIONS)
+
+
 def test_options_that_are_articles_are_told_apart_all_the_same() -> None:
     # Normalised, "A" is nothing, and nothing is in every answer.
     for gold in "ABCD":
-        right = {said for said in "ABCD" if option_accuracy(said, gold, OPTIONS) == 1.0}
+        right = {said for said in "ABCD" if option_accuracy(said, choice(gold)) == 1.0}
         assert right == {gold}
-    assert option_accuracy("", "A", OPTIONS) == 0.0
-    assert option_accuracy("the", "A", OPTIONS) == 0.0
+    assert option_accuracy("", choice("A")) == option_accuracy("the", choice("A")) == 0.0
     assert read_option("", {"A": "The", "B": "salt"}) is None
     assert read_option("B", {"A": "B", "B": "O"}) == "B", "as of blood: the letter counts"
 
@@ -151,8 +155,9 @@ def test_the_verdict_of_an_answer(said: str, verdict: bool | None) -> None:
 
 
 def test_yes_is_true_and_silence_is_wrong() -> None:
-    assert verdict_accuracy("Yes.", "true") == verdict_accuracy("false", "no") == 1.0
-    assert verdict_accuracy("", "no") == verdict_accuracy("I cannot tell", "true") == 0.0
+    true, no = Question("1", "Is it?", ("true",)), Question("2", "Is it?", ("no",))
+    assert verdict_accuracy("Yes.", true) == verdict_accuracy("false", no) == 1.0
+    assert verdict_accuracy("", no) == verdict_accuracy("I cannot tell", true) == 0.0
 
 
 def test_many_blanks_in_an_answer_hold_nothing_up() -> None:
