@@ -59,73 +59,61 @@ def train_graph_llm(
 
     Not to be called from a running event loop.
     """
-    deadline = None if seconds is None else time.monotonic() + seconds
-    with own_run(output) as run:
-        return _train(config, run, output, data, deadline, encoder, log)
-
-
-def _train(
-    config: TrainingConfig,
-    run: Path,
-    output: Path,
-    data: Path,
-    deadline: float | None,
-    encoder: SentenceEncoder | None,
-    log: Logger,
-) -> Progress:
     own_gpu()
+    deadline = None if seconds is None else time.monotonic() + seconds
     optimizer, watch = config.optimizer, config.watch
-    with _reading(config):
-        loaded = load_data(config, data)
-    encoder = encoder or LocalSentenceEncoder(config.model.encoder)
-    made_of = config.graph_llm(encoder.identity, encoder.dimension)
-    require("transformers", extra="local").set_seed(optimizer.seed)
-    model, began = first_model(config.model.start, made_of)
-    asked = sample(loaded.dev, watch.generate, seed=MEASURED_SEED)
-    _check_window(config, model, asked)
-    check_questions([*loaded.train, *loaded.dev], model.formatter)
-    facts = {"base": base_facts(model.base), "encoder": encoder.identity, "began_with": began}
-    parts = {"train": loaded.train, "dev": loaded.dev}
-    claim(run, config, parts, **facts)
-    with _reading(config):
-        train = examples_of(config, loaded.train, encoder, log)
-        dev = examples_of(config, loaded.dev, encoder, log)
-        measure = _measure(config, model, asked, encoder)
-    checkpoint = last_checkpoint(run)
-    if model.config.gnn and not began and checkpoint is None:
+    with own_run(output) as run:
         with _reading(config):
-            plans = plans_for_pretraining(config, data, train, encoder, log)
-        start_graph(config, model, plans, train, dev, log)
-    order = Mixed(
-        loaded.train,
-        train.lengths(),
-        config.mix,
-        step=examples_a_step(optimizer),
-        seed=optimizer.seed,
-    )
-    log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
-    trainer = graph_trainer(
-        config, run, model, order, train, dev, measure=measure, deadline=deadline, log=log
-    )
-    lower = "lower watch.batch_size; or model.window, which needs a new output"
-    finished = train_on(
-        trainer, optimizer, checkpoint, patience=watch.patience, log=log, lower=lower
-    )
-    state = trainer.state
-    if finished and trainer.is_world_process_zero():
-        kept, loss = _kept(state, watch.keep)
-        report = {
-            "settings": {**config.model_dump(mode="json"), **facts},
-            "records": loaded.counts(),
-            "seen_an_epoch": {f"{s}/{kind}": n for (s, kind), n in order.counts.items()},
-            "steps": state.global_step,
-            "kept_step": kept,
-            "dev_loss": loss,
-            "measures": measure().as_record() if measure else None,
-            "history": state.log_history,
-        }
-        finish(run, output, lambda folder: write_folder(folder, model, config, report))
-    return Progress(finished, state.global_step, state.max_steps)
+            loaded = load_data(config, data)
+        encoder = encoder or LocalSentenceEncoder(config.model.encoder)
+        made_of = config.graph_llm(encoder.identity, encoder.dimension)
+        require("transformers", extra="local").set_seed(optimizer.seed)
+        model, began = first_model(config.model.start, made_of)
+        asked = sample(loaded.dev, watch.generate, seed=MEASURED_SEED)
+        _check_window(config, model, asked)
+        check_questions([*loaded.train, *loaded.dev], model.formatter)
+        facts = {"base": base_facts(model.base), "encoder": encoder.identity, "began_with": began}
+        parts = {"train": loaded.train, "dev": loaded.dev}
+        claim(run, config, parts, **facts)
+        with _reading(config):
+            train = examples_of(config, loaded.train, encoder, log)
+            dev = examples_of(config, loaded.dev, encoder, log)
+            measure = _measure(config, model, asked, encoder)
+        checkpoint = last_checkpoint(run)
+        if model.config.gnn and not began and checkpoint is None:
+            with _reading(config):
+                plans = plans_for_pretraining(config, data, train, encoder, log)
+            start_graph(config, model, plans, train, dev, log)
+        order = Mixed(
+            loaded.train,
+            train.lengths(),
+            config.mix,
+            step=examples_a_step(optimizer),
+            seed=optimizer.seed,
+        )
+        log(f"{len(order)} of {len(train)} records an epoch, {len(dev)} for watching")
+        trainer = graph_trainer(
+            config, run, model, order, train, dev, measure=measure, deadline=deadline, log=log
+        )
+        lower = "lower watch.batch_size; or model.window, which needs a new output"
+        finished = train_on(
+            trainer, optimizer, checkpoint, patience=watch.patience, log=log, lower=lower
+        )
+        state = trainer.state
+        if finished and trainer.is_world_process_zero():
+            kept, loss = _kept(state, watch.keep)
+            report = {
+                "settings": {**config.model_dump(mode="json"), **facts},
+                "records": loaded.counts(),
+                "seen_an_epoch": {f"{s}/{kind}": n for (s, kind), n in order.counts.items()},
+                "steps": state.global_step,
+                "kept_step": kept,
+                "dev_loss": loss,
+                "measures": measure().as_record() if measure else None,
+                "history": state.log_history,
+            }
+            finish(run, output, lambda folder: write_folder(folder, model, config, report))
+        return Progress(finished, state.global_step, state.max_steps)
 
 
 def _reading(config: TrainingConfig) -> AbstractContextManager[None]:

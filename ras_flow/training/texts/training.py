@@ -50,72 +50,60 @@ def train(
     the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written. ``facts`` say
     what else decides the run.
     """
-    deadline = None if seconds is None else time.monotonic() + seconds
-    with own_run(output) as run:
-        return _train(config, run, output, prepare, card, deadline, log, facts)
-
-
-def _train(
-    config: TextTraining,
-    run: Path,
-    output: Path,
-    prepare: Callable[[Encoder], Prepared],
-    card: Card,
-    deadline: float | None,
-    log: Logger,
-    facts: Mapping[str, Any],
-) -> Progress:
     own_gpu()
-    first = first_model(config)
-    began = first.key if first else ""
-    kind = config.model.kind
-    encoder = Encoder(training_tokenizer(config.model), kind, config.lengths)
-    prepared = prepare(encoder)
-    encoded = prepared.rows
-    if not encoded["train"]:
-        raise InputError("Every example is longer than the settings allow. Raise `lengths`.")
-    log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
-    settings = config.optimizer
-    require("transformers", extra="local").set_seed(settings.seed)
-    model = _model(config, first)
-    order = LengthGrouped(
-        [len(row["input_ids"]) for row in encoded["train"]],
-        examples_a_step(settings),
-        settings.seed,
-    )
-    trainer = make_trainer(
-        run,
-        settings,
-        model,
-        order,
-        encoded["train"],
-        encoded["dev"],
-        batches_of(encoder.tokenizer, model, kind),
-        every=config.saving.every,
-        deadline=deadline,
-        loss=mean_loss if kind == "seq2seq" else None,
-        log=log,
-        per_device_eval_batch_size=settings.batch_size,
-        ddp_find_unused_parameters=False,
-    )
-    claim(run, config, encoded, **facts, began=began)
-    checkpoint = last_checkpoint(run)
-    lower = "lower `lengths`, which needs a new output"
-    finished = train_on(trainer, settings, checkpoint, log=log, lower=lower)
-    state = trainer.state
-    if finished and trainer.is_world_process_zero():
-        losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
-        trained = {
-            "began": began,
-            "examples": len(encoded["train"]),
-            "steps": state.global_step,
-            "dev_loss": round(losses[-1], 4) if losses else None,
-            "counts": prepared.counts,
-        }
-        finish(
-            run, output, lambda folder: write_folder(folder, trainer.model, config, trained, card)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    settings, kind = config.optimizer, config.model.kind
+    with own_run(output) as run:
+        first = first_model(config)
+        began = first.key if first else ""
+        encoder = Encoder(training_tokenizer(config.model), kind, config.lengths)
+        prepared = prepare(encoder)
+        encoded = prepared.rows
+        if not encoded["train"]:
+            raise InputError("Every example is longer than the settings allow. Raise `lengths`.")
+        log(f"{len(encoded['train'])} examples for training, {len(encoded['dev'])} for watching it")
+        require("transformers", extra="local").set_seed(settings.seed)
+        model = _model(config, first)
+        order = LengthGrouped(
+            [len(row["input_ids"]) for row in encoded["train"]],
+            examples_a_step(settings),
+            settings.seed,
         )
-    return Progress(finished, state.global_step, state.max_steps)
+        trainer = make_trainer(
+            run,
+            settings,
+            model,
+            order,
+            encoded["train"],
+            encoded["dev"],
+            batches_of(encoder.tokenizer, model, kind),
+            every=config.saving.every,
+            deadline=deadline,
+            loss=mean_loss if kind == "seq2seq" else None,
+            log=log,
+            per_device_eval_batch_size=settings.batch_size,
+            ddp_find_unused_parameters=False,
+        )
+        claim(run, config, encoded, **facts, began=began)
+        checkpoint = last_checkpoint(run)
+        lower = "lower `lengths`, which needs a new output"
+        finished = train_on(trainer, settings, checkpoint, log=log, lower=lower)
+        state = trainer.state
+        if finished and trainer.is_world_process_zero():
+            losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+            trained = {
+                "began": began,
+                "examples": len(encoded["train"]),
+                "steps": state.global_step,
+                "dev_loss": round(losses[-1], 4) if losses else None,
+                "counts": prepared.counts,
+            }
+            finish(
+                run,
+                output,
+                lambda folder: write_folder(folder, trainer.model, config, trained, card),
+            )
+        return Progress(finished, state.global_step, state.max_steps)
 
 
 def training_tokenizer(model: ModelSettings) -> Any:
