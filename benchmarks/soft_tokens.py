@@ -35,7 +35,7 @@ from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts import AttributedGraph, ChainLink
 from ras_flow.training.graph_llm.data import Examples, read_split, sample
 from ras_flow.training.graph_llm.graphs import build_graphs, shuffled
-from ras_flow.training.graph_llm.spread import spread_soft_tokens
+from ras_flow.training.graph_llm.start import spread_soft_tokens
 from ras_flow.training.splits import Split
 
 Graph = AttributedGraph | None

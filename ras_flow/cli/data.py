@@ -61,7 +61,7 @@ def build(
     """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
     from ras_flow.llms.local.tuned import extractor_name
     from ras_flow.training.data.subq.build import build_hotpotqa_subq
-    from ras_flow.training.data.subq.config import BuildConfig, Models
+    from ras_flow.training.data.subq.builder import BuildConfig, Models
 
     def load(name: str | None) -> LanguageModel:
         return load_model(name or model, base_url, concurrency)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ras_flow.training.run import Progress
     from ras_flow.training.texts.config import TextTraining
-    from ras_flow.training.triples.measuring import Figures
+    from ras_flow.training.triples.comparing import Figures
 
 app = typer.Typer(help="Train and measure your own models.", no_args_is_help=True)
 app.command()(graph_llm)

@@ -23,7 +23,7 @@ _OURS = ("train.jsonl", "stats.json", "store.sqlite")
 """What a folder of a data set has, be it complete or not, and how its other files begin."""
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, ours: tuple[str, ...] = _OURS) -> None:
     """Check before any work that a data set can be written to a folder."""
     try:
         names = [path.name for path in folder.iterdir()]
@@ -31,7 +31,7 @@ def check_folder(folder: Path) -> None:
         return
     except OSError as error:
         raise InputError(f"{folder} cannot be written to: {error}. Name another.") from error
-    if names and not any(name.startswith(_OURS) for name in names):
+    if names and not any(name.startswith(ours) for name in names):
         raise InputError(f"{folder} holds something else than a data set. Name an empty folder.")
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ras_flow.errors import ConfigurationError, InputError
+from ras_flow.formats.normalize import normalize_name
+from ras_flow.formats.plan import parse_plan
 from ras_flow.graph_llm.checkpoint import load_graph_llm
 from ras_flow.graph_llm.roles import PLAN_TOKENS
 from ras_flow.graph_llm.shared import find_graph_llm
@@ -16,15 +18,14 @@ from ras_flow.indexes import open_retriever
 from ras_flow.llms import load_language_model
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.prompted import PromptedAnswerer, PromptedPlanner
-from ras_flow.parts.protocols import LanguageModel, SentenceEncoder
+from ras_flow.parts.protocols import LanguageModel, Retriever, SentenceEncoder
 from ras_flow.parts.records import AnswerRequest, PlanRequest
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_request
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.data import MEASURED_SEED, read_split, sample
 from ras_flow.training.graph_llm.graphs import Graphs, build_graphs, nearest_records, shuffled
-from ras_flow.training.graph_llm.next_passage import find_next
-from ras_flow.training.graph_llm.scores import Measures, measure
+from ras_flow.training.graph_llm.scores import Measures, NextPassage, measure
 from ras_flow.training.graph_llm.trained import is_run_checkpoint, model_at
 from ras_flow.training.run import Logger
 
@@ -166,3 +167,26 @@ def token_limit(record: Record) -> int:
     """Return how many tokens a model may write for a record, as in a run."""
     request = as_request(record)
     return request.max_new_tokens if isinstance(request, AnswerRequest) else PLAN_TOKENS
+
+
+async def find_next(
+    records: Sequence[Record], texts: Sequence[str], retriever: Retriever, *, k: int = 5
+) -> NextPassage:
+    """Search for the next gold passage of each plan by its target's subquery and by the model's."""
+    rows = [row for row, one in enumerate(records) if one["chain"] and "page" in one]
+    pages = [normalize_name(records[row]["page"]) for row in rows]
+    own = [records[row]["target"]["subquery"] for row in rows]
+    plans = [parse_plan(texts[row]) for row in rows]
+    made = [plan.subquery if plan.label == "SUBQ" else "" for plan in plans]
+    queries = list(dict.fromkeys(query for query in [*own, *made] if query))
+    found = await retriever.retrieve(queries, k)
+    titles = {
+        query: {normalize_name(one.passage["title"]) for one in some}
+        for query, some in zip(queries, found, strict=True)
+    }
+    ours, theirs = (
+        sum(page in titles.get(query, ()) for page, query in zip(pages, asked, strict=True))
+        for asked in (made, own)
+    )
+    relative = round(ours / theirs, 4) if theirs else None
+    return {"plans": len(rows), "by_target": theirs, "by_model": ours, "relative": relative}

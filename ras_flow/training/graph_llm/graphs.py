@@ -18,7 +18,7 @@ from ras_flow.parts.records import AttributedGraph
 from ras_flow.state.kg import triple_id
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.requests import as_graph
-from ras_flow.training.graph_llm.vectors import embed
+from ras_flow.training.vectors import embed
 
 if TYPE_CHECKING:
     import numpy.typing as npt

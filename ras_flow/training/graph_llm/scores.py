@@ -10,10 +10,17 @@ from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_name, normalize_question, token_f1
 from ras_flow.formats.plan import parse_plan
 from ras_flow.training.data.records import Record
-from ras_flow.training.graph_llm.next_passage import NextPassage
 
 LATER = "after a search"
 """The plans that have found something: before it, asking is nearly always right."""
+
+NextPassage = dict[str, float | None]
+"""How often the next gold passage is found.
+
+``plans`` after the first hop that should ask for a page whose title is known; of these,
+``by_target`` find it by their target's subquery, ``by_model`` by what the model wrote (a plan
+without subquery finds nothing), and ``relative`` is the one as a share of the other.
+"""
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.graph_llm.build import build_graph_llm
@@ -11,20 +11,24 @@ from ras_flow.graph_llm.checkpoint import load_weights
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.graph_llm.shared import find_graph_llm
 from ras_flow.llms.local.generation import memory_errors_say
+from ras_flow.support.extras import require
 from ras_flow.support.files import checksum
 from ras_flow.support.paths import path_named
 from ras_flow.training.graph_llm.config import TrainingConfig
 from ras_flow.training.graph_llm.data import Examples
 from ras_flow.training.graph_llm.pretrain import LaterPlans, pretrain_graph_encoder
-from ras_flow.training.graph_llm.spread import spread_soft_tokens
 from ras_flow.training.graph_llm.trained import WEIGHTS, check_same, is_run_checkpoint, model_at
 from ras_flow.training.run import Logger
 
 if TYPE_CHECKING:
+    from ras_flow.graph_llm.batching import Graphs
     from ras_flow.graph_llm.model import GraphLLM
 
 SPREAD_OVER = 256
 """About how many records' graphs new soft tokens are spread over."""
+
+_LEAST = 1e-3
+"""Under this share of the vectors' size a dimension's spread tells no graphs apart."""
 
 
 def first_model(start: str, config: GraphLLMConfig) -> tuple[GraphLLM, str]:
@@ -74,3 +78,31 @@ def start_graph(
         drawn = random.Random(seed).sample(range(len(train)), min(SPREAD_OVER, len(train)))
         some = [train[position] for position in sorted(drawn)]
         spread_soft_tokens(model, [example.request.graph for example in some])
+
+
+def spread_soft_tokens(model: GraphLLM, graphs: Graphs) -> None:
+    """Fold mean and spread of the graphs' vectors into a new projector (§3.3).
+
+    The mean of a graph's nodes after a few convolutions is nearly the same for every graph, so a
+    new projector makes nearly the same soft token of all, and training learns one good token for
+    every prompt more easily than it widens so small a difference. Afterwards both layers see
+    vectors with mean zero over these graphs, the first also with a spread of one in each dimension
+    in which the graphs differ.
+    """
+    torch = require("torch", extra="local")
+    encoder: Any = model.encoder
+    projector: Any = model.projector
+    inner, outer = projector.inner, projector.outer
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        # One by one: all of them together may need more memory than a step of training.
+        vectors = torch.cat([encoder([graph])[0] for graph in graphs])
+        vectors = vectors[(vectors != encoder.empty).any(1)]
+        if len(vectors) > 1:
+            spread = vectors.std(0)
+            inner.weight.div_(spread.where(spread > _LEAST * vectors.square().mean().sqrt(), 1.0))
+            inner.bias.sub_(inner.weight @ vectors.mean(0))
+            hidden = torch.nn.functional.gelu(inner(vectors))
+            outer.bias.copy_(-(outer.weight @ hidden.mean(0)))
+    model.train(training)

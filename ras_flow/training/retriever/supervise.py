@@ -16,7 +16,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.support.concurrency import in_order
 from ras_flow.support.files import checksum, whole_file, write_whole
 from ras_flow.support.validation import FilePath, NonNegative, Settings, read_toml
-from ras_flow.training.data.writer import Progress
+from ras_flow.training.data.writer import Progress, check_folder
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.retriever.graphs import Graph, read_graph, write_graph
 from ras_flow.training.retriever.labels import Label, Options, label, quality
@@ -120,9 +120,7 @@ async def supervise(
 
 def check_labels_folder(folder: Path) -> None:
     """Check before any work that labels can be written to a folder."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    if names and not any(name.startswith((CARD, "store.sqlite")) for name in names):
-        raise InputError(f"{folder} holds something else than labels. Name an empty folder.")
+    check_folder(folder, (CARD, "store.sqlite"))
 
 
 def _kept(mix: Mix, one: SetSettings, base: Path) -> list[Asked]:

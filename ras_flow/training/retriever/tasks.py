@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +13,13 @@ import numpy.typing as npt
 from ras_flow.kg.retrievers.batch import Item, Texts, stack
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require
+from ras_flow.support.paths import cache_folder
 from ras_flow.training.retriever.config import TrainingConfig
 from ras_flow.training.retriever.data import Example, make_items
 from ras_flow.training.retriever.paths import make_path_items, stack_paths
 from ras_flow.training.run import Logger
 from ras_flow.training.texts.encoding import IGNORED, batches_of
+from ras_flow.training.vectors import embed
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class Task:
 
 def make_task(
     config: TrainingConfig,
-    run: Path,
     train: Sequence[Example],
     dev: Sequence[Example],
     encoder: SentenceEncoder,
@@ -55,7 +53,8 @@ def make_task(
         make_path_items(part, texts) if kind == "path" else make_items(part, config.model, texts)
         for part in (train, dev)
     ]
-    vectors = _vectors(run, encoder, list(texts), log)
+    log(f"embedding {len(texts)} texts")
+    vectors = embed(list(texts), encoder, cache_folder() / "embeddings")
     require("transformers", extra="local").set_seed(seed)
     more = {"degrees": _degrees(items[0])} if kind == "entity" else {}
     model = config.model.build(encoder.dimension, **more)
@@ -82,23 +81,6 @@ def _lm_task(config: TrainingConfig, train: Sequence[Example], dev: Sequence[Exa
     watched = [text(example, example.record["paths"][0]) for example in dev]
     sizes = [len(item["input_ids"]) for item in items]
     return Task(model, items, sizes, watched, batches_of(tokenizer, model.lm, "causal"), {})
-
-
-def _vectors(
-    run: Path, encoder: SentenceEncoder, texts: list[str], log: Logger
-) -> npt.NDArray[np.float32]:
-    """Embed texts, once a run."""
-    kept = run / "vectors.npy"
-    if kept.is_file():
-        found: npt.NDArray[np.float32] = np.load(kept)
-        if found.shape == (len(texts), encoder.dimension):
-            return found
-    log(f"embedding {len(texts)} texts")
-    found = asyncio.run(encoder.encode(texts))
-    scratch = run / "unfinished.npy"
-    np.save(scratch, found)
-    os.replace(scratch, kept)
-    return found
 
 
 def _degrees(items: Sequence[Item]) -> Any:

@@ -54,7 +54,7 @@ def train_retriever(
         parts = {"train": train, "dev": dev}
         records = {part: (one.record for one in some) for part, some in parts.items()}
         claim(run, config, records, encoder=encoder.identity)
-        task = make_task(config, run, train, dev, encoder, log)
+        task = make_task(config, train, dev, encoder, log)
         order = LengthGrouped(task.sizes, examples_a_step(settings), settings.seed)
         trainer = make_trainer(
             run,

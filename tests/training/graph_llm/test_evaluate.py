@@ -11,9 +11,9 @@ from ras_flow.testing import ListRetriever
 from ras_flow.training.graph_llm.evaluate import (
     evaluate_graph_llm,
     evaluate_language_model,
+    find_next,
 )
 from ras_flow.training.graph_llm.graphs import nearest_records
-from ras_flow.training.graph_llm.next_passage import find_next
 from ras_flow.training.graph_llm.scores import LATER
 from tests.graph_llm.test_nearest import SharedWords
 from tests.graph_llm.tiny import build

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from ras_flow.training.graph_llm.spread import spread_soft_tokens
+from ras_flow.training.graph_llm.start import spread_soft_tokens
 from tests.graph_llm.tiny import APART, BRIDGE, HALF, LOOP, build, graph
 
 GRAPHS = [graph(*BRIDGE), graph(*LOOP), graph(*APART), graph(*HALF)]

@@ -12,8 +12,8 @@ from ras_flow.cli.commands import app
 from ras_flow.datasets.facts import read_facts
 from ras_flow.formats.triples import Spo
 from ras_flow.parts import Extraction
+from ras_flow.training.triples.comparing import figures
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.measuring import figures
 from ras_flow.training.triples.raw import extract_raw, passages_of
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import Worker, fact_rows, rows, write_rows

@@ -33,8 +33,7 @@ from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.training.data.calls import open_log
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
-from ras_flow.training.data.subq.builder import Builder
-from ras_flow.training.data.subq.config import BuildConfig, Models
+from ras_flow.training.data.subq.builder import BuildConfig, Builder, Models
 from ras_flow.training.data.writer import Progress, check_folder, own_set, write_set
 from ras_flow.training.splits import Split
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,20 +17,52 @@ from ras_flow.formats.quality import refine
 from ras_flow.formats.reply import spoken
 from ras_flow.parts.prompted import PromptedAnswerer, PromptedExtractor
 from ras_flow.parts.prompted.forms import form_for
+from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import AnswerRequest, Message
 from ras_flow.state.schema import make_passage
+from ras_flow.support.validation import NonNegative, Positive
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.records import Record
-from ras_flow.training.data.subq.config import BuildConfig, Models
 from ras_flow.training.data.subq.hops import Asked, Document, hop_records, known_records
 from ras_flow.training.data.subq.prompts import again, filter_prompt, subquery_prompt
 from ras_flow.training.data.subq.replies import read_numbers, read_subquery
+from ras_flow.training.splits import Splitter
 
 ATTEMPTS = 3
 """How often a model is asked for one reply that can be used."""
 
 KNOWN_TOKENS = 50
 """Tokens of an answer that is attempted without retrieval."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """The model of each step.
+
+    Attributes:
+        base: Attempts questions without retrieval; None to leave that out.
+        filter: Keeps the documents that are needed.
+    """
+
+    base: LanguageModel | None
+    filter: LanguageModel
+    subqueries: LanguageModel
+    extractor: LanguageModel
+
+
+class BuildConfig(Splitter):
+    """Settings of a build, which also sends its questions into splits.
+
+    Attributes:
+        distractors: Other documents of the question in each hop; 0 as in the appendix.
+        concurrency: Questions under way at once.
+        limit: Questions to build from, the first of the file; None for all.
+    """
+
+    seed: NonNegative[int] = 13
+    distractors: NonNegative[int] = 4
+    concurrency: Positive[int] = 8
+    limit: Positive[int] | None = None
 
 
 async def knows(question: str, answer: str, base: PromptedAnswerer) -> bool:

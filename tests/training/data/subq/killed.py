@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from ras_flow.training.data.subq.build import build_hotpotqa_subq
-from ras_flow.training.data.subq.config import BuildConfig
+from ras_flow.training.data.subq.builder import BuildConfig
 from tests.training.data.subq.samples import models
 
 if __name__ == "__main__":

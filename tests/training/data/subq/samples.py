@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.llms import load_language_model
-from ras_flow.training.data.subq.config import Models
+from ras_flow.training.data.subq.builder import Models
 from tests.servers import Answer
 from tests.servers.scripted import last_message
 from tests.training.data.examples import write_list

@@ -22,7 +22,7 @@ from ras_flow.training.data.labels import check_labels
 from ras_flow.training.data.records import Record, read_records
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq.build import build_hotpotqa_subq
-from ras_flow.training.data.subq.config import BuildConfig
+from ras_flow.training.data.subq.builder import BuildConfig
 from ras_flow.training.data.writer import own_set
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
