@@ -24,10 +24,7 @@ def documents(row: Row) -> list[tuple[str, list[str]]]:
 
 
 def support(row: Row) -> dict[str, list[int]]:
-    """Return the numbers of the supporting sentences by title, in the order of the row.
-
-    Published rows also have numbers beyond their document's sentences. A null counts as the first.
-    """
+    """Return the numbers of the supporting sentences by title; a null is the first."""
     field = "support" if row.has("support") else "supporting_facts"
     found: dict[str, list[int]] = {}
     for at, (title, number) in enumerate(row.pairs(field)):
@@ -72,10 +69,7 @@ def title_of_step(step: Row) -> str:
 
 
 def gold_titles(row: Row) -> frozenset[str]:
-    """Return the normalised titles of the pages that a question rests on, as far as it names any.
-
-    2Wiki's evidence may call an entity by another name than its page, so titles are compared.
-    """
+    """Return the normalised titles of the pages that a row names as its question's support."""
     return frozenset(filter(None, map(normalize_name, _gold_titles(row))))
 
 

@@ -19,10 +19,6 @@ _UNREADABLE = (OSError, EOFError, ZlibError)
 """What a file raises that is away, closed to us, or damaged where it is gzipped."""
 
 
-_BEGINNING = 64
-"""Characters that tell what a file is."""
-
-
 class Row:
     """One object of a file."""
 
@@ -41,10 +37,7 @@ class Row:
         return all(self.value.get(field) is not None for field in fields)
 
     def text(self, field: str) -> str:
-        """Return a text that is not empty, stripped; numbers are written out.
-
-        What cannot be stored, as half a character in JSON, is replaced.
-        """
+        """Return a text that is not empty, stripped and fit to store; numbers are written out."""
         value = self.value.get(field)
         if isinstance(value, int | float) and not isinstance(value, bool):
             value = str(value)
@@ -193,16 +186,10 @@ def _open_text(path: Path) -> io.TextIOBase:
 
 
 def _beginning(path: Path) -> str:
-    """Return the first characters of a file, white space before them left out.
-
-    They are few, and there also where the rest of the file is damaged.
-    """
-    found = ""
+    """Return the first characters of a file, which are there even if the rest is damaged."""
     try:
         with _open_text(path) as file:
-            while len(found) < _BEGINNING and (piece := file.readline(_BEGINNING)):
-                found = (found + piece).lstrip()
-            return found
+            return file.read(64).lstrip()
     except _UNREADABLE as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
 

@@ -15,10 +15,9 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.assembly import Cell, Read
 from ras_flow.evaluation.judging import JUDGING, gold_of, judge
 from ras_flow.evaluation.kept import ASKING, KeptCalls
-from ras_flow.evaluation.outcome import outcome_of
+from ras_flow.evaluation.outcome import outcome_of, problem_of, readable
 from ras_flow.evaluation.question import Question
 from ras_flow.evaluation.rows import Row
-from ras_flow.evaluation.states import problem_of, readable
 
 ASKED = "ras_flow_asked"
 """Key in a run's metadata: a checksum of what it was begun with."""
@@ -89,10 +88,7 @@ class Asker:
             await self._graph.ainvoke(None, at, durability="sync")
 
     async def _last_step(self, config: RunnableConfig) -> tuple[StateSnapshot, RunnableConfig]:
-        """Return where the evaluation itself left a run, and how to go on from there.
-
-        What others made of the run since, by a fork or by going on with it, is passed over.
-        """
+        """Return where the evaluation itself left a run, whatever others made of it since."""
         newest = await self._graph.aget_state(config)
         if not newest.created_at or ASKED in (newest.metadata or {}):
             return newest, config

@@ -129,10 +129,7 @@ class Cell:
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     async def read(self, state: Mapping[str, Any]) -> Read:
-        """Return what RAS's answerer read of a run's graph, or the chains that ReG's did.
-
-        How others read theirs is not known.
-        """
+        """Return what RAS's answerer read of a run's graph, or ReG's of its chains."""
         if isinstance(self.context, RegContext) and state.get("hops"):
             found = await chains_of(cast(RegState, state), self.context)
             chains = [chain for group in found.groups for chain in group.chains]
@@ -187,10 +184,7 @@ async def assemble(
     parts: Parts | None = None,
     reader: LanguageModel | None = None,
 ) -> list[Cell]:
-    """Load questions and parts, and build every system's graph on every benchmark.
-
-    What is wrong with a name, a key or a file is said here, before anything is asked or paid for.
-    """
+    """Load questions and parts, and build every system's graph, before anything is paid for."""
     loaded = await asyncio.to_thread(load_questions, config)
     given = parts or Parts()
     cells = []

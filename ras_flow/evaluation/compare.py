@@ -28,10 +28,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the questions of a benchmark that both have.
-
-    Only the first has the ``lost`` ones right, only the second the ``gained`` ones.
-    """
+    """Two systems on a benchmark: only the first has ``lost`` right, only the second ``gained``."""
 
     benchmark: str
     first: str
@@ -43,11 +40,7 @@ class Comparison:
 
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> list[Comparison]:
-    """Compare rows, benchmark by benchmark and system by system.
-
-    Where each side has one system only, these two are compared, whatever their names; else those
-    that have the same name.
-    """
+    """Compare systems of the same name on each benchmark; or the two, where each side has one."""
     ours = list(dict.fromkeys(row.system for row in first))
     theirs = list(dict.fromkeys(row.system for row in second))
     pairs = [(name, name) for name in ours if name in theirs]

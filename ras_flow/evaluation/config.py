@@ -130,10 +130,7 @@ class SystemConfig:
 
     @property
     def models(self) -> dict[str, str]:
-        """The model that it asks in each role, as prices name them.
-
-        The reader, which plans, extracts and answers in one call, is the answerer's model.
-        """
+        """The model of each role, as prices name them; a reader is the answerer's model."""
         if self.system.baseline:
             return dict.fromkeys(("planner", "answerer"), self.reader)
         context = self.context({})
@@ -172,13 +169,11 @@ class EvalConfig:
     limits: Limits = Limits()
     prices: Mapping[str, Price] = field(default_factory=dict)
     seed: int = 13
-    output_weight: float = 4.0  # Of a written token, where one that is read has 1.
     text: str = ""
 
 
 class _File(Settings):
     seed: NonNegative[int] = 13
-    output_weight: NonNegative[float] = 4.0
     models: Mapping[str, Any] = Field(default_factory=dict)
     settings: Mapping[str, Any] = Field(default_factory=dict)
     limits: Limits = Limits()
@@ -224,7 +219,6 @@ def parse_config(
         limits=given.limits,
         prices=given.prices,
         seed=given.seed,
-        output_weight=given.output_weight,
         text=text,
     )
     _check(made, where)

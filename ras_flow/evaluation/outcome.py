@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ras_flow.state.schema import Usage
+from pydantic import TypeAdapter, ValidationError
+
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, Triple, Usage
 from ras_flow.state.usage import usage_by_role
 
 
@@ -104,3 +106,55 @@ def outcome_of(
         seconds=round(sum(use["seconds"] for use in usage.values()), 3),
         error=error,
     )
+
+
+_FORMS: dict[str, TypeAdapter[Any]] = {
+    "answer": TypeAdapter(str),
+    "answers": TypeAdapter(list[str]),
+    "citations": TypeAdapter(list[Citation]),
+    "hops": TypeAdapter(list[Hop]),
+    "passages": TypeAdapter(dict[str, Passage]),
+    "plans": TypeAdapter(list[Plan]),
+    "supported": TypeAdapter(bool),
+    "support": TypeAdapter(str),
+    "stop_reason": TypeAdapter(str | None),
+    "triples": TypeAdapter(dict[str, Triple]),
+}
+"""What is read of a state, and its form in that of RAS."""
+
+
+class _Use(Usage):
+    """What a step cost; another system may have other roles."""
+
+    role: str
+
+
+_USE = TypeAdapter(_Use)
+
+
+def readable(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out channels that have the name of one of RAS's, but not its form."""
+    found = {
+        name: value
+        for name, value in state.items()
+        if name not in _FORMS or _fits(_FORMS[name], value)
+    }
+    usage = found.get("usage")
+    uses = usage.items() if isinstance(usage, Mapping) else ()
+    return {**found, "usage": {step: use for step, use in uses if _fits(_USE, use)}}
+
+
+def problem_of(state: Mapping[str, Any]) -> str:
+    """Say what is wrong with the answer of a run that has ended; empty where it is a text."""
+    answer = state.get("answer", "")
+    if isinstance(answer, str):
+        return ""
+    return f"The graph's `answer` is a {type(answer).__name__}: it has to be a text."
+
+
+def _fits(form: TypeAdapter[Any], value: object) -> bool:
+    try:
+        form.validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True

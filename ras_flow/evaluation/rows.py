@@ -19,6 +19,7 @@ from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import ConfigurationError, InputError, RunError
 from ras_flow.evaluation.outcome import Outcome
 from ras_flow.formats.text import scrub_all
+from ras_flow.support.files import writing
 from ras_flow.support.validation import checked
 
 FILE = "rows.sqlite"
@@ -95,10 +96,8 @@ def export_rows(path: Path, rows: Iterable[Row]) -> None:
         record["outcome"] = {k: v for k, v in record["outcome"].items() if v or v is False}
         lines.append(json.dumps({k: v for k, v in record.items() if v or k in _NEEDED}) + "\n")
     written = "".join(lines).encode()
-    try:
+    with writing(path):
         path.write_bytes(gzip.compress(written, mtime=0) if path.suffix == ".gz" else written)
-    except OSError as error:
-        raise RunError(f"{path} cannot be written ({error.strerror}).") from error
 
 
 def exported_rows(path: Path) -> list[Row]:

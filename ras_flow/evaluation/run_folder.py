@@ -28,7 +28,7 @@ from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.evaluation.config import EvalConfig
 from ras_flow.evaluation.rows import Row, Rows, as_json
 from ras_flow.formats.text import scrub
-from ras_flow.support.files import file_lock, write_whole
+from ras_flow.support.files import file_lock, write_whole, writing
 
 if TYPE_CHECKING:
     from ras_flow.evaluation.assembly import Cell
@@ -122,11 +122,9 @@ def read_corpus_scores(folder: Path) -> dict[str, dict[str, float]]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, scrub(text))
-    except OSError as error:
-        raise RunError(f"{path} cannot be written ({error.strerror}).") from error
 
 
 def _versions(config: EvalConfig, cells: Sequence[Cell]) -> dict[str, Any]:

@@ -33,10 +33,7 @@ from ras_flow.support.concurrency import to_its_end
 
 @dataclass
 class Standing:
-    """How far a system is on a benchmark.
-
-    A failure stays among the rows until it was asked again.
-    """
+    """How far a system is on a benchmark; a failure stays among the rows until asked again."""
 
     asker: Asker
     rows: list[Row] = field(default_factory=list)
@@ -201,10 +198,7 @@ class _Run:
         return done
 
     def _jobs(self) -> Iterator[tuple[Standing, Question]]:
-        """Yield a benchmark's questions in order, each for all systems.
-
-        So what a ceiling cuts off is the same for all of them.
-        """
+        """Yield each question for all systems in turn, so that a ceiling cuts all of them alike."""
         for _, group in groupby(self._standings, key=lambda one: one.benchmark):
             standings = list(group)
             for question in standings[0].asker.cell.benchmark.questions:

@@ -63,10 +63,7 @@ def bootstrap(values: Scores, *, seed: int = 0) -> Interval:
 
 
 def compare_paired(first: Scores, second: Scores, *, seed: int = 0) -> Difference:
-    """Compare two systems question by question: bootstrap of the gaps, and their permutation test.
-
-    If the systems do not differ, each gap could as well have the other sign.
-    """
+    """Compare two systems by question: bootstrap of the gaps, and their permutation test."""
     # Rounded, so that equal gaps are equal: 0.8 - 0.7 and 0.2 - 0.1 differ in their last digits.
     gaps = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second), 9)
     gap = bootstrap(gaps, seed=seed)

@@ -26,18 +26,13 @@ AT_ONCE = 4096
 
 
 def embed(texts: Sequence[str], encoder: SentenceEncoder, folder: Path) -> npt.NDArray[np.float32]:
-    """Embed texts whose vectors are not kept. Not to be called from an event loop.
-
-    Processes that train together need the same texts: the first embeds them, the others wait.
-
-    Returns:
-        One row a text, shape (texts, dimension).
-    """
+    """Return a row a text, and embed those that are not kept, outside of any event loop."""
     name = sha256(json.dumps([encoder.identity, encoder.dimension]).encode()).hexdigest()[:24]
     file = folder / f"{name}.sqlite"
     keys = [sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        # Of processes that train together the first embeds, the others wait.
         locked = FileLock(file.with_suffix(".lock")).acquire()
     try:
         with locked, closing(sqlite3.connect(file)) as kept:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ras_flow.evaluation.outcome import outcome_of
-from ras_flow.evaluation.states import problem_of, readable
+from ras_flow.evaluation.outcome import outcome_of, problem_of, readable
 from ras_flow.state.schema import Hop, Plan, Usage, make_passage
 
 PASSAGE = make_passage("Narvik", "Narvik is in Norway.")

@@ -111,10 +111,7 @@ def read_scored(row: Row) -> Question | None:
 
 
 def read_grailqa(row: Row) -> Question | None:
-    """Read a question of GrailQA; the test set's, which lack answers, are left out.
-
-    Entities are ids of Freebase; an answer is its name, or else its id or value.
-    """
+    """Read a question of GrailQA, on ids of Freebase; one without answers is left out."""
     named = [
         optional_text(one, "entity_name") or one.text("answer_argument")
         for one in (row.rows("answer") if row.has("answer") else [])

@@ -59,10 +59,7 @@ def read_2wiki(row: Row) -> Question:
 
 
 def rows_of_2wiki(path: Path) -> Iterator[Row]:
-    """Yield rows with their answers' other names, as 2Wiki's own evaluation takes them.
-
-    They stand in its ``id_aliases.json``, by the ``answer_id`` of published rows.
-    """
+    """Yield rows with their answers' names in ``id_aliases.json``, as 2Wiki evaluates them."""
     beside = path.with_name("id_aliases.json")
     named = {
         row.text("Q_id"): [*row.texts("aliases"), *row.texts("demonyms")]
@@ -152,10 +149,7 @@ def _facts(row: Row) -> list[str]:
 
 
 def _pages(row: Row) -> Iterator[Support]:
-    """Yield statements, and the pages of each step by the first annotator who has all steps.
-
-    A step that names an earlier result is no subquery, since the results are not given.
-    """
+    """Yield statements, and the pages of each step by the first annotator who has all steps."""
     yield from (Support("", fact) for fact in _facts(row))
     steps = row.texts("decomposition") if row.has("decomposition") else []
     subqueries = ["" if references(step) else step for step in steps]

@@ -36,10 +36,7 @@ def triviaqa_rows(path: Path) -> Iterator[Row]:
 
 
 def read_triviaqa(row: Row) -> Question:
-    """Read a question of TriviaQA (Joshi et al., 2017), whose pages are in files of their own.
-
-    Of the authors' search results title and snippet are used.
-    """
+    """Read TriviaQA (Joshi et al., 2017); of search results, title and snippet are used."""
     if row.has("question"):
         return Question(
             id=optional_text(row, "id", "q_id"),
@@ -136,10 +133,7 @@ def read_asqa(row: Row) -> Question:
 
 
 def read_eli5(row: Row) -> Question:
-    """Read a question of ELI5 (Fan et al., 2019); whether an answer says its claims is not judged.
-
-    To tell takes a model.
-    """
+    """Read a question of ELI5 (Fan et al., 2019); whether claims are met takes a model."""
     return Question(
         id=optional_text(row, "id", "q_id"),
         question=row.text("question"),

@@ -8,10 +8,7 @@ from ras_flow.support.extras import require
 
 
 def auroc(support: Sequence[float], right: Sequence[bool]) -> float | None:
-    """Return the chance that a right answer has more support than a wrong one; ties count half.
-
-    None where all answers are right, or none is.
-    """
+    """Return the chance that a right answer has more support than a wrong one, if both exist."""
     ours = [score for score, good in zip(support, right, strict=True) if good]
     theirs = [score for score, good in zip(support, right, strict=True) if not good]
     if not ours or not theirs:
@@ -21,10 +18,7 @@ def auroc(support: Sequence[float], right: Sequence[bool]) -> float | None:
 
 
 def risk_at(support: Sequence[float], right: Sequence[bool], coverage: float) -> float:
-    """Return the share of wrong answers among that share of them which has the most support.
-
-    Of answers with the same support as the last of these, each counts in part.
-    """
+    """Return the share of wrong answers among those with the most support; ties count in part."""
     wanted = coverage * len(support)
     given = wrong = 0.0
     for score in sorted(set(support), reverse=True):

@@ -13,11 +13,7 @@ CUTS = (5, 20)
 
 
 def fact_measures(found: Sequence[Spo], gold: Collection[Spo], answers: Groups) -> dict[str, float]:
-    """Measure the facts that were found, the best first, whole and at each of :data:`CUTS`.
-
-    Recall and precision of gold facts; the share of the gold answers that some fact has at an end,
-    and of the facts those that have a gold answer.
-    """
+    """Measure facts, the best first, against gold facts and answers, whole and at :data:`CUTS`."""
     wanted = set(map(_key, gold))
     keys = list(map(_key, found))
     names = [{normalize_name(name) for name in group} for group in answers]

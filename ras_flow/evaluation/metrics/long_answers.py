@@ -24,10 +24,7 @@ Features = Callable[[list[str]], Any]
 
 
 def rouge_lsum(prediction: str, answers: Iterable[str]) -> float:
-    """Return the best ROUGE-Lsum F-measure with a gold answer, with stemming.
-
-    Sentences are split as Punkt does, as in ALCE's script, but by nupunkt, which needs no download.
-    """
+    """Return the best ROUGE-Lsum F-measure with a gold answer, with stemming."""
     scorer, said = _scorer(), _by_sentence(prediction)
     return max(
         (

@@ -50,11 +50,7 @@ def f1(prediction: str, answers: Iterable[str]) -> float:
 
 
 def hotpotqa_f1(prediction: str, answers: Iterable[str]) -> float:
-    """Return the best token F1 with a gold answer, as HotpotQA defines it.
-
-    "yes", "no" and "noanswer" are right or wrong as a whole, on either side: "no" has nothing of
-    "no man".
-    """
+    """Return the best token F1 as HotpotQA defines it: verdicts are right or wrong as a whole."""
     said = normalize_answer(prediction)
     best = 0.0
     for answer in answers:

@@ -73,11 +73,7 @@ def _holds(text: str, wanted: str) -> bool:
 
 
 def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[bool]) -> float | None:
-    """Return the share of a planner's decisions that were right (eq. 2).
-
-    It should stop as soon as all support has been found. What it should decide before the first hop
-    is not known: that depends on what the model knows.
-    """
+    """Return the share of decisions after a search that were right: to stop once all is found."""
     right = [
         _ENDING.get(label, label) == ("SUFFICIENT" if found else "SUBQ")
         for label, found in zip(labels, all_support, strict=False)
@@ -86,11 +82,7 @@ def label_accuracy(labels: Sequence[PlanLabel | None], all_support: Sequence[boo
 
 
 def subquery_f1(subqueries: Sequence[str], support: Iterable[Support]) -> float | None:
-    """Compare the subqueries of a run with those of the gold decomposition.
-
-    They are paired one to one so that the pairs' token F1 sum up highest; a subquery too many, or
-    one that is missing, lowers the result. The order does not count.
-    """
+    """Return the F1 of subqueries in their best one-to-one pairing with the gold ones."""
     gold = list(dict.fromkeys(part.subquery for part in support if part.subquery))
     if not gold:
         return None

@@ -26,16 +26,16 @@ LONGEST = 120
 COVERAGES = (0.5, 0.8, 1.0)
 """Shares of the questions that are answered, those with the most support first."""
 
+WRITTEN = 4.0
+"""What a written token counts where one that is read counts 1, as providers' prices have it."""
+
 Summaries = Sequence[Summary]
 
 
 def tables_of(
     summaries: Summaries, unanswerable: Mapping[str, Sequence[Row]] | None, config: EvalConfig
 ) -> list[Table | None]:
-    """Return the tables of a benchmark, and beside it of its unanswerable questions by system.
-
-    ``unanswerable`` is None where the benchmark's own questions are these.
-    """
+    """Return a benchmark's tables; ``unanswerable`` is None where its own questions are these."""
     return [
         score_table(summaries, config.seed),
         None if unanswerable is None else trust_table(summaries, unanswerable),
@@ -105,7 +105,6 @@ def trust_table(summaries: Summaries, unanswerable: Mapping[str, Sequence[Row]])
 
 def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
     """Calls, tokens by role, seconds, hops, triples and money."""
-    weight = config.output_weight
     roles = _keys(
         [role for role in row.outcome.usage if row.outcome.tokens_of(role)]
         for one in summaries
@@ -119,7 +118,7 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         cells = [one.system, f"{one.mean(lambda row: row.outcome.calls):.1f}"]
         cells.append(f"{one.mean(lambda row: row.outcome.tokens):.0f}")
         cells.append(f"{one.mean(lambda row: row.outcome.tokens_written):.0f}")
-        cells.append(f"{one.mean(lambda row: row.outcome.tokens_of(weight=weight)):.0f}")
+        cells.append(f"{one.mean(lambda row: row.outcome.tokens_of(weight=WRITTEN)):.0f}")
         for role in roles:
             cells.append(f"{fmean(row.outcome.tokens_of(role) for row in one.rows):.0f}")
         cells.append(f"{median(row.outcome.seconds for row in one.rows):.2f}")
@@ -132,7 +131,7 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
         rows.append(cells)
     note = (
         "Means for one question. Tokens are read and written, thoughts included; weighted, written "
-        f"ones count {weight:g} times. Seconds are the median, money is for all questions. Rounds "
+        f"ones count {WRITTEN:g} times. Seconds are the median, money is for all questions. Rounds "
         "are steps that wait for a model, one after the other. Every system is charged as if it "
         "had been asked alone, also for plans and triples that another system had asked for. A "
         "baseline's steps count as planner, its answer as answerer."

@@ -57,10 +57,7 @@ def summarise(
     rows: Iterable[Row],
     together: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, list[Summary]]:
-    """Sum up the rows of the systems that the settings name, by benchmark in the settings' order.
-
-    The reference is the first system of kind ``ras``, else the first system.
-    """
+    """Sum up rows by benchmark; the reference is the first of kind ``ras``, else the first."""
     cells: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         cells.setdefault((row.benchmark, row.system), []).append(row)

@@ -36,10 +36,7 @@ class Block:
 def fit(
     model: LanguageModel, prefix: Sequence[Message], blocks: Sequence[Block]
 ) -> tuple[str, int]:
-    """Join blocks, as many as the model's window takes, the best ranks first.
-
-    The beginning of the best passage that would not fit even alone fills the room that is left.
-    """
+    """Join blocks that fit, the best ranks first; of a passage too large alone, its beginning."""
     sizes = [model.count_tokens(f"{block.text}\n") + 1 for block in blocks]
     limit = room(model, prefix)
     needed = sum(size for size, block in zip(sizes, blocks, strict=True) if block.rank is None)

@@ -79,10 +79,7 @@ class ReAct(Stepwise):
 
 
 def _transcript(state: RasState) -> list[Block]:
-    """Write the steps so far; what an older search found is left out first.
-
-    A passage is written where it was found first. Later searches that find it again name it.
-    """
+    """Write the steps; a passage stands where it was found first, old ones are left out first."""
     blocks: list[Block] = []
     taken = {plan["hop"]: plan["raw"] for plan in state["plans"] if plan["label"] == "SUBQ"}
     for hop in state["hops"]:

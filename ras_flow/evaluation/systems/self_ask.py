@@ -88,11 +88,7 @@ class SelfAsk(Stepwise):
 
 
 def _asked(state: RasState, hops: int) -> list[tuple[str, str]]:
-    """Return the first follow-up questions with their intermediate answers.
-
-    The answer to a question is in a reply that came after its passages, also in one that could not
-    be used otherwise.
-    """
+    """Return the first follow-up questions with their answers, also those of rejected replies."""
     answers = {
         plan["hop"]: said
         for plan in state["plans"]

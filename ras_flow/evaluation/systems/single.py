@@ -146,10 +146,7 @@ class Direct(Single):
 
 
 def _found(state: RasState) -> list[Block]:
-    """Write the passages in the order of finding; the best of the newest search is left out last.
-
-    A passage that several searches found belongs to the newest of them.
-    """
+    """Write the passages as they were found; the best of the newest search is left out last."""
     ranks: dict[str, int] = {}
     for hop in reversed(state["hops"]):
         for id in hop["passages"]:

@@ -66,10 +66,7 @@ EXACT = ConfigDict(extra="forbid", strict=True)
 
 @with_config(EXACT)
 class Link(TypedDict):
-    """A subquery and the (subject, predicate, object) triples that its hop found.
-
-    Where passages are kept as text, it has their titles and texts instead.
-    """
+    """A subquery and the triples that its hop found, or titles and texts of its passages."""
 
     subquery: Text
     triples: list[Fields]

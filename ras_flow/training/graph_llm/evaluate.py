@@ -47,10 +47,7 @@ def evaluate(
     encoder: SentenceEncoder | None = None,
     log: Logger = lambda _: None,
 ) -> Measures:
-    """Measure a model on a split of the data that settings name.
-
-    Not to be called from a running event loop.
-    """
+    """Measure a model on a split of the data that settings name, outside of any event loop."""
     retriever = open_retriever(index, "bm25") if index else None
     if split not in ("dev", "test"):
         raise ConfigurationError(f"A model is measured on dev or test, not on {split!r}.")
@@ -100,10 +97,7 @@ def evaluate_graph_llm(
     batch_size: int = 8,
     log: Callable[[str], None] = lambda _: None,
 ) -> Measures:
-    """Let a model plan and answer, and compare with the targets.
-
-    Not to be called from a running event loop.
-    """
+    """Let a model plan and answer, and compare with the targets, outside of any event loop."""
     if isinstance(model, Path):
         model = load_graph_llm(model)
     most = model.config.max_triples

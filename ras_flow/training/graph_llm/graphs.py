@@ -52,7 +52,7 @@ class Graphs:
 def build_graphs(
     records: Sequence[Record], encoder: SentenceEncoder, cache: Path | None = None
 ) -> Graphs:
-    """Build the graphs of records. Not to be called from a running event loop."""
+    """Build the graphs of records, outside of any event loop."""
     rows: dict[str, int] = {}
     shapes: list[AttributedGraph] = []
     for record in records:
@@ -78,10 +78,7 @@ def shuffled(graphs: Graphs, seed: int) -> Graphs:
 def nearest_records(
     records: Sequence[Record], encoder: SentenceEncoder, most: int | None
 ) -> list[Record]:
-    """Leave of each record what a model reads that takes the nearest triples of each hop alone.
-
-    Not to be called from a running event loop.
-    """
+    """Leave of each record what a model of ``max_triples`` reads, outside of any event loop."""
     if most is None:
         return list(records)
     nearest: list[Record] = []

@@ -17,10 +17,7 @@ from ras_flow.training.retriever.data import Example
 
 @dataclass(frozen=True)
 class PathItem:
-    """A question with paths; texts are rows of a table.
-
-    ``steps`` has for each path, at each step, what there is to choose among and which is right.
-    """
+    """A question's paths: at each step, the rows of a table to choose from, and the right one."""
 
     question: int
     relations: npt.NDArray[np.int64]

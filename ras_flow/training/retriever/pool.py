@@ -87,10 +87,7 @@ def make_pool(
     slack: int = 0,
     neighbours: Collection[End] = ("query", "answer"),
 ) -> Pool:
-    """Collect the candidate paths of a question.
-
-    ``slack`` adds simple paths that are so many steps longer than the shortest.
-    """
+    """Collect a question's candidate paths, also those ``slack`` steps longer than the shortest."""
     rows = walks.graph.triples
     paths: list[Path] = []
     cut = 0

@@ -88,10 +88,7 @@ class PromptedRefiner:
 
 
 class JoinedRefiner:
-    """Chooses what any of several refiners chooses, or what all of them do.
-
-    Those whose replies cannot be used do not count.
-    """
+    """Chooses what any, or what all, of several refiners choose whose replies can be used."""
 
     def __init__(self, how: Joining, refiners: Sequence[Refiner]) -> None:
         self.name = f"{how}({', '.join(one.name for one in refiners)})"

@@ -28,10 +28,7 @@ CARD = "labels.json"
 
 
 class SetSettings(Settings):
-    """A data set: a file of questions (see :mod:`.questions`), one of facts for each graph of them.
-
-    A ``refiner`` of its own goes before the others'.
-    """
+    """Questions (see :mod:`.questions`) and their graphs; a ``refiner`` of its own goes first."""
 
     name: Annotated[str, Field(pattern=r"^[\w-]+$")]
     questions: FilePath

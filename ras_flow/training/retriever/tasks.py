@@ -24,10 +24,7 @@ from ras_flow.training.vectors import embed
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained: ``dev`` has one item for each example that is watched.
-
-    ``collate`` puts items together, as the keyword arguments of the model.
-    """
+    """A model and its items, one of ``dev`` for each example; ``collate`` makes its arguments."""
 
     model: Any
     train: Sequence[Any]

@@ -33,13 +33,7 @@ def train_retriever(
     encoder: SentenceEncoder | None = None,
     log: Logger = lambda _: None,
 ) -> Progress:
-    """Train a retriever, or go on where an earlier call stopped.
-
-    However often it is stopped and resumed, a run ends with the same weights as without a stop (on
-    the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written.
-
-    Not to be called from a running event loop.
-    """
+    """Train a retriever, or go on where an earlier call stopped, outside of any event loop."""
     own_gpu()
     deadline = None if seconds is None else time.monotonic() + seconds
     encoder = encoder or LocalSentenceEncoder(config.model.encoder)

@@ -94,10 +94,7 @@ def batches_of(tokenizer: Any, model: Any, kind: str) -> Callable[[Rows], Any]:
 
 
 def mean_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
-    """Return the loss of an encoder-decoder, as a share of the mean over a step's tokens.
-
-    T5's own loss is a mean over its batch, whose targets may be shorter than others of the step.
-    """
+    """Return the loss of an encoder-decoder as a mean over a step's tokens, not over a batch's."""
     torch = require("torch", extra="local")
     summed = torch.nn.functional.cross_entropy(
         outputs["logits"].flatten(0, 1).float(), labels.flatten(), reduction="sum"

@@ -44,12 +44,7 @@ def train(
     log: Logger = lambda _: None,
     **facts: Any,
 ) -> Progress:
-    """Train a model, or go on where an earlier call stopped.
-
-    However often it is stopped and resumed, a run ends with the same weights as without a stop (on
-    the same machine). Checkpoints are in ``OUTPUT.run`` until the folder is written. ``facts`` say
-    what else decides the run.
-    """
+    """Train a model, or go on where a call stopped; ``facts`` say what else decides the run."""
     own_gpu()
     deadline = None if seconds is None else time.monotonic() + seconds
     settings, kind = config.optimizer, config.model.kind

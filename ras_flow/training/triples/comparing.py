@@ -45,10 +45,7 @@ async def compare(
     keep: Path | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> list[Figures]:
-    """Measure a trained extractor and its base; the figures go into its model card.
-
-    The base is asked with the instruction and the example of :mod:`ras_flow.prompts.extractor`.
-    """
+    """Measure an extractor and its base, asked with an example; the figures go into its card."""
     tuned, extractor = trained_extractor(folder, batch_size)
     untrained = _extractor(tuned, tuned.base, text_form(256), batch_size)
     loaded = load_data(config.data, data)

@@ -48,11 +48,7 @@ async def extract_raw(
     cache: CallCache | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Extraction]:
-    """Extract passages, except those that the cache has.
-
-    What the model wrote is kept even if it cannot be read: that is a result. Other failures are
-    tried again.
-    """
+    """Extract passages that the cache lacks; what cannot be read is a result, too, and kept."""
     cache = cache or CallCache(None)
     namespace = (*NAMESPACE, sha256(extractor.identity.encode()).hexdigest()[:16])
     wanted = list({passage["id"]: passage for passage in passages}.values())

@@ -78,11 +78,7 @@ def hop_records(
     distractors: int,
     seed: int,
 ) -> Iterator[Record]:
-    """Yield the plan before each hop, and the answer after the last.
-
-    Each hop finds the next needed document and some others. The question itself is the first
-    subquery.
-    """
+    """Yield the plan before each hop, which finds a needed document and others, and the answer."""
     rng = Random(f"{seed}\0{asked.question}")
     around = [one for one in others if one.triples and not _tells(one, needed)]
     rng.shuffle(around)
