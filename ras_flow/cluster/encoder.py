@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.cluster.parts import same
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.engine import IN_PROCESS, Engine
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 def encoder_on(engine: Engine, name: str) -> SentenceEncoder:

@@ -7,18 +7,14 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import AttributedGraph
 from ras_flow.state.kg import QueryKG, by_hop
 from ras_flow.state.schema import Hop, Triple
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 
 KEPT = 20_000
 """Texts whose vectors are kept, those used longest ago forgotten first; 31 MB at 384 dimensions."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from ras_flow.errors import ConfigurationError
@@ -15,8 +16,6 @@ from ras_flow.parts.records import AttributedGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy.typing as npt
 
     _Rows = npt.NDArray[np.int64]
     _Vectors = npt.NDArray[np.float32]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
 OPENING = Lock()
 """Held while arrays are opened."""
@@ -19,7 +19,5 @@ OPENING = Lock()
 
 def open_array(path: Path) -> npt.NDArray[Any]:
     """Map an array's file into memory; nothing is unpickled."""
-    import numpy as np  # noqa: PLC0415
-
     with OPENING:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

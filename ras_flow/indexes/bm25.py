@@ -9,6 +9,9 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.split import split_document
 from ras_flow.errors import IndexCorruptError
@@ -22,9 +25,6 @@ from ras_flow.state.schema import Document, Passage
 
 if TYPE_CHECKING:
     import bm25s
-    import numpy as np
-    import numpy.typing as npt
-
 K1, B = 1.5, 0.75
 ANALYSIS = 4
 """Version of what makes an index of texts: the terms of :func:`searchable` and their weights. Raise
@@ -118,7 +118,6 @@ def build_bm25(passages: Iterable[Passage]) -> bm25s.BM25 | None:
 def load_bm25(folder: Path) -> bm25s.BM25:
     """Open a saved index; its arrays are memory-mapped and never unpickled."""
     import bm25s  # noqa: PLC0415
-    import numpy as np  # noqa: PLC0415
 
     with OPENING:
         engine: Any = bm25s.BM25.load(folder, mmap=True, load_corpus=False, allow_pickle=False)
@@ -130,8 +129,6 @@ def load_bm25(folder: Path) -> bm25s.BM25:
 
 def best(scores: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.intp]:
     """Return the positions of the k highest positive scores, equal ones in order."""
-    import numpy as np  # noqa: PLC0415
-
     found = np.flatnonzero(scores > 0)
     values = scores[found]
     if len(found) > k:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.errors import ConfigurationError, IndexMismatchError
 from ras_flow.indexes.queries import check_queries
@@ -12,10 +14,6 @@ from ras_flow.indexes.vectors import VectorIndex
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import ScoredPassage
 from ras_flow.state.schema import Passage
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 class DenseRetriever:
@@ -70,8 +68,6 @@ async def encode_checked(encoder: SentenceEncoder, texts: Sequence[str]) -> npt.
     Raises:
         ConfigurationError: The shape is wrong, or a vector is not finite or of length 1.
     """
-    import numpy as np  # noqa: PLC0415
-
     vectors = np.ascontiguousarray(await encoder.encode(texts), dtype=np.float32)
     expected = (len(texts), encoder.dimension)
     if vectors.shape != expected:

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.support.extras import require
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 GPU_MOST = 2048
 """The most neighbours that FAISS finds on a GPU."""

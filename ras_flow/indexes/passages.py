@@ -6,24 +6,20 @@ import json
 import mmap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast, overload
+from typing import ClassVar, TypeVar, cast, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.errors import IndexCorruptError
 from ras_flow.indexes.arrays import open_array
 from ras_flow.state.schema import Passage
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
 
 T = TypeVar("T")
 
 
 def write_lines(lines: Path, offsets: Path, records: Iterable[object]) -> None:
     """Write records and where each line starts."""
-    import numpy as np  # noqa: PLC0415
-
     starts = [0]
     with lines.open("wb") as file:
         for record in records:

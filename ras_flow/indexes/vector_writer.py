@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.indexes.ann import EFFORTS, VectorKind, build_ann, choose, set_effort
 from ras_flow.indexes.arrays import open_array
@@ -21,10 +24,6 @@ from ras_flow.indexes.vectors import VectorIndex, load_vectors
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.concurrency import in_order, to_its_end
 from ras_flow.support.engine import IN_PROCESS, Engine
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 T = TypeVar("T")
 
@@ -95,8 +94,6 @@ async def _embed(
     engine: Engine,
 ) -> None:
     """Write each vector, encoding only new texts."""
-    import numpy as np  # noqa: PLC0415
-
     items = embedded.items
     new = dict(zip(items, range(len(items)), strict=True))
     if old:
@@ -121,8 +118,6 @@ async def _embed(
 
 def _copy(files: _VectorFiles, new: dict[str, int], old: Old) -> None:
     """Write the vectors that are known, and take their keys out of the new ones."""
-    import numpy as np  # noqa: PLC0415
-
     known = [
         (place, row) for row, key in enumerate(old[0]) if (place := new.pop(key, None)) is not None
     ]
@@ -202,8 +197,6 @@ class _VectorFiles:
 
     def put(self, rows: npt.NDArray[np.int64], vectors: npt.NDArray[np.float32]) -> None:
         """Write vectors at ascending positions."""
-        import numpy as np  # noqa: PLC0415
-
         shard = np.searchsorted(self._ends, rows, side="right")
         breaks = np.flatnonzero((np.diff(rows) != 1) | (np.diff(shard) != 0)) + 1
         for run in np.split(np.arange(len(rows)), breaks):

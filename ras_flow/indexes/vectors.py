@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.indexes.ann import load_ann
 from ras_flow.indexes.arrays import open_array
@@ -15,10 +18,6 @@ from ras_flow.indexes.gpu import GPU_MOST, has_gpu, to_gpu
 from ras_flow.indexes.manifest import DenseRecord, ann_name, vector_names
 from ras_flow.support.concurrency import PerProcess
 from ras_flow.support.extras import require
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 Hit = tuple[float, int]
 """A cosine and the position of a passage."""
@@ -97,8 +96,6 @@ class Shard:
 
     def _ranked(self, query: npt.NDArray[np.float32], rows: npt.NDArray[np.int64]) -> list[Hit]:
         """Order vectors by cosines that depend on the two vectors alone."""
-        import numpy as np  # noqa: PLC0415
-
         rows = np.sort(rows)
         scores = (self.vectors[rows].astype(np.float64) * query).sum(axis=1)
         best = np.argsort(-scores, kind="stable")
@@ -137,8 +134,6 @@ class VectorIndex:
 
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Return the vectors at some positions, shape (positions, dimension)."""
-        import numpy as np  # noqa: PLC0415
-
         taken = np.empty((len(rows), self.shape[1]), dtype=np.float32)
         for shard in self.shards:
             here = (rows >= shard.first) & (rows < shard.first + len(shard.vectors))
@@ -159,8 +154,6 @@ class VectorIndex:
 
 def load_vectors(folder: Path, record: DenseRecord, *, searched: bool) -> VectorIndex:
     """Open an index's vectors, memory-mapped."""
-    import numpy as np  # noqa: PLC0415
-
     shards: list[Shard] = []
     first = 0
     for name in vector_names(record):

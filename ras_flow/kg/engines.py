@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 import httpx
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from ras_flow.errors import ConfigurationError, InputError
@@ -25,10 +27,6 @@ from ras_flow.kg.store import Node
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.support.extras import require
 from ras_flow.support.validation import Settings, Texts, checked, load_toml
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 _IRI = re.compile(r"[a-zA-Z][\w+.-]*:[^\s<>\"{}|\\^`]+")
 _AT_ONCE = 50

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from ras_flow.errors import InputError
 from ras_flow.formats.node_ids import is_literal
 from ras_flow.formats.normalize import normalize_name
@@ -15,9 +18,6 @@ from ras_flow.state.names import content_words
 from ras_flow.state.schema import Entity
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ras_flow.kg.engines import SparqlGraph
     from ras_flow.kg.store import KnowledgeGraph, Node
 

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from ras_flow.errors import IndexMismatchError
 from ras_flow.indexes.engines.config import is_engine
 from ras_flow.kg.linking import MOST_ENTITIES, find, link
@@ -16,9 +19,6 @@ from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Entity, Passage, passage_id
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ras_flow.kg.linking import Graph
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import AutoModel, AutoTokenizer
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 LONGEST = 256
 """Tokens that are read of a text, as sentence-transformers does."""

@@ -10,7 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
@@ -19,10 +22,6 @@ from ras_flow.support.concurrency import PerProcess
 from ras_flow.support.extras import require
 from ras_flow.support.files import checksum
 from ras_flow.support.paths import path_named
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 WEIGHTS = "model.safetensors"
@@ -101,8 +100,6 @@ class LocalSentenceEncoder:
         Returns:
             L2-normalised vectors of shape (number of texts, dimension), one a text, in order.
         """
-        import numpy as np  # noqa: PLC0415
-
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         with self._lock:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from ras_flow.parts.records import (
     AnswerRequest,
     Extraction,
@@ -26,9 +29,6 @@ from ras_flow.settings.context import Context
 from ras_flow.state.schema import Entity, Passage
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ras_flow.kg.subgraph import Subgraph
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
+import numpy as np
+import numpy.typing as npt
+
 from ras_flow.errors import ConfigurationError
 from ras_flow.state.schema import Passage, Triple
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ras_flow.formats.chains import Reorganised
 
 

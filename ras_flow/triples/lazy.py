@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.parts.checks import one_each, storable
 from ras_flow.parts.protocols import Extractor, Retriever, SentenceEncoder
@@ -14,10 +16,6 @@ from ras_flow.state.schema import Passage
 from ras_flow.triples.cache import TripleCache
 from ras_flow.triples.extraction import as_extracted, extract, pages_triples
 from ras_flow.triples.ranking import Hit, proposition, rank
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 
 class LazyTripleRetriever:

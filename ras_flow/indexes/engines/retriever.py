@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ras_flow.errors import ConfigurationError, IndexMismatchError, RasFlowError
 from ras_flow.indexes.contents import IndexProgress, OnProgress
 from ras_flow.indexes.dense import encode_checked
@@ -82,8 +84,6 @@ async def push(
     The collection is filled step by step: push to a new one and name it in the file afterwards
     where runs must not see it half full.
     """
-    import numpy as np  # noqa: PLC0415
-
     made_by, vectors = index.manifest.encoder, index.vectors
     if made_by is None or vectors is None:
         raise ConfigurationError(

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ras_flow.documents.index_folders import is_index
 from ras_flow.errors import CorpusIndexError, IndexMismatchError, IndexMissingError
@@ -27,9 +27,6 @@ from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import FoundTriples, TripleQuery
 from ras_flow.state.schema import Passage
 from ras_flow.triples.ranking import Hit, rank
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 class StoredTripleRetriever:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.kg.retrievers.checkpoint import NAME, load
@@ -17,10 +20,6 @@ from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import FactRetriever, SentenceEncoder
 from ras_flow.settings.context import SIMILARITY
 from ras_flow.support.paths import path_named
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 SHIPPED = WEIGHTS / "reg"
 """Where the package keeps its own retriever."""
