@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ras_flow.indexes.ann import load_ann
 from ras_flow.indexes.arrays import open_array
-from ras_flow.indexes.gpu import GPU_MOST, has_gpu, to_gpu
+from ras_flow.indexes.gpu import GPU_MOST, GpuIndex, has_gpu, to_gpu
 from ras_flow.indexes.manifest import DenseRecord, ann_name, vector_names
 from ras_flow.support.concurrency import PerProcess
 from ras_flow.support.extras import require
@@ -24,13 +24,6 @@ Hit = tuple[float, int]
 
 _NEAR = 2e-5
 """Two ways of adding up a cosine in float32 differ by less."""
-
-
-class Searcher(Protocol):
-    """What finds candidates: a FAISS index, here or on a GPU."""
-
-    def search(self, queries: npt.NDArray[np.float32], k: int) -> Any:
-        """Return inner products and positions, each of shape (queries, k)."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class Shard:
     first: int
     vectors: npt.NDArray[np.float32]
     ann: Any = None
-    exact: Searcher | None = None
+    exact: GpuIndex | None = None
 
     def search(self, queries: npt.NDArray[np.float32], k: int) -> list[list[Hit]]:
         """Return each query's k nearest, best first; equal cosines by position."""

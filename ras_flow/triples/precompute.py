@@ -12,6 +12,7 @@ from ras_flow.parts.checks import one_each
 from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage
+from ras_flow.support.concurrency import all_or_none
 from ras_flow.triples.cache import TripleCache
 
 _WINDOW = 512
@@ -65,16 +66,10 @@ async def precompute(
         filling.known += len(window) - len(missing)
         missing.sort(key=lambda passage: len(passage["text"]))
         step = extractor.batch_size
-        try:
-            async with asyncio.TaskGroup() as group:
-                for first in range(0, len(missing), step):
-                    batch = missing[first : first + step]
-                    group.create_task(_fill(batch, extractor, cache, free, filling, progress))
-        except ExceptionGroup as errors:
-            error: Exception = errors
-            while isinstance(error, ExceptionGroup):
-                error = error.exceptions[0]
-            raise error from None
+        await all_or_none(
+            _fill(missing[first : first + step], extractor, cache, free, filling, progress)
+            for first in range(0, len(missing), step)
+        )
         if progress:
             progress(filling)
     return filling

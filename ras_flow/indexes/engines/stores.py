@@ -6,7 +6,7 @@ import asyncio
 import weakref
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
 from ras_flow.errors import ConfigurationError
@@ -23,32 +23,8 @@ HNSW_CANDIDATES = 400
 """Candidates that pgvector's HNSW looks at, hence the most that it returns; its default is 40."""
 
 
-class Store(Protocol):
-    """A vector database; its calls block."""
-
-    failures: tuple[type[Exception], ...]
-    """What its calls raise when the server is away or refuses."""
-
-    def create(self, dimension: int, *, replace: bool) -> None:
-        """Make the collection; one that is there is replaced, or a ConfigurationError."""
-
-    def add(
-        self, passages: Sequence[Passage], vectors: Sequence[list[float]], encoder: str
-    ) -> None:
-        """Add passages with the vectors that an encoder made."""
-
-    def finish(self, passages: int) -> None:
-        """Build what makes the search of so many passages fast."""
-
-    def search(self, vector: list[float], k: int) -> list[tuple[Document, float]]:
-        """Return the k nearest with their scores."""
-
-    def close(self) -> None:
-        """End the connections."""
-
-
 class QdrantStore:
-    """A collection of Qdrant, searched as it decides."""
+    """A collection of Qdrant, searched as it decides; its calls block."""
 
     def __init__(self, config: EngineConfig) -> None:
         self._langchain = require("langchain_qdrant", extra="qdrant")
@@ -90,7 +66,7 @@ class QdrantStore:
         )
 
     def create(self, dimension: int, *, replace: bool) -> None:
-        """Make the collection; see :class:`Store`."""
+        """Make the collection; one that is there is replaced, or a ConfigurationError."""
         if self._client.collection_exists(self._name):
             if not replace:
                 raise _exists(self._name)
@@ -101,7 +77,7 @@ class QdrantStore:
     def add(
         self, passages: Sequence[Passage], vectors: Sequence[list[float]], encoder: str
     ) -> None:
-        """Add passages; see :class:`Store`."""
+        """Add passages with the vectors that an encoder made."""
         points = [
             self._models.PointStruct(
                 id=_key(passage),
@@ -116,7 +92,7 @@ class QdrantStore:
         """Do nothing: Qdrant builds its graph by itself."""
 
     def search(self, vector: list[float], k: int) -> list[tuple[Document, float]]:
-        """Return the nearest; see :class:`Store`."""
+        """Return the k nearest with their scores."""
         found: list[tuple[Document, float]] = self._store.similarity_search_with_score_by_vector(
             vector, k
         )
@@ -128,7 +104,10 @@ class QdrantStore:
 
 
 class PgvectorStore:
-    """A table of PostgreSQL with pgvector: exact up to 100,000 passages, then through HNSW."""
+    """A table of PostgreSQL with pgvector: exact up to 100,000 passages, then through HNSW.
+
+    Its calls block.
+    """
 
     def __init__(self, config: EngineConfig) -> None:
         self._langchain = require("langchain_postgres", extra="pgvector")
@@ -160,7 +139,7 @@ class PgvectorStore:
         )
 
     def create(self, dimension: int, *, replace: bool) -> None:
-        """Make the table; see :class:`Store`."""
+        """Make the table; one that is there is replaced, or a ConfigurationError."""
         try:
             self._engine.init_vectorstore_table(self._name, dimension, overwrite_existing=replace)
         except self.failures as error:
@@ -171,7 +150,7 @@ class PgvectorStore:
     def add(
         self, passages: Sequence[Passage], vectors: Sequence[list[float]], encoder: str
     ) -> None:
-        """Add passages; see :class:`Store`."""
+        """Add passages with the vectors that an encoder made."""
         self._store.add_embeddings(
             texts=[passage["text"] for passage in passages],
             embeddings=list(vectors),
@@ -185,7 +164,7 @@ class PgvectorStore:
             self._store.apply_vector_index(self._v2.HNSWIndex())
 
     def search(self, vector: list[float], k: int) -> list[tuple[Document, float]]:
-        """Return the nearest; see :class:`Store`."""
+        """Return the k nearest with their scores."""
         found: list[tuple[Document, float]] = self._store.similarity_search_with_score_by_vector(
             vector, k
         )
@@ -195,6 +174,9 @@ class PgvectorStore:
     def close(self) -> None:
         """End the connections."""
         asyncio.run(self._engine.close())
+
+
+Store = QdrantStore | PgvectorStore
 
 
 def open_store(config: EngineConfig) -> Store:
