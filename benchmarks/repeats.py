@@ -18,7 +18,7 @@ from ras_flow.datasets.facts import FactPassage, holds
 from ras_flow.llms.local import tuned
 from ras_flow.llms.local.model import LocalLanguageModel
 from ras_flow.llms.local.text import ITEM
-from ras_flow.parts.prompted.extractors import make_extractor
+from ras_flow.parts.prompted import make_extractor
 from ras_flow.parts.records import Generation
 from ras_flow.support.validation import read_toml
 from ras_flow.training.triples.comparing import drawn

@@ -60,7 +60,7 @@ def build(
     engine: EngineOption = "local",
 ) -> None:
     """Build an index; an existing one is replaced when the new one is complete."""
-    from ras_flow.cluster.encoder import encoder_on
+    from ras_flow.cluster.parts import encoder_on
     from ras_flow.indexes import CorpusIndex
 
     with opened_engine(engine) as where:

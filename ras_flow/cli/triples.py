@@ -120,7 +120,7 @@ def index_triples(
     They are embedded by the encoder of the index, or by what `--set encoder=…` names.
     """
     from ras_flow.cli.progress import progress_on
-    from ras_flow.cluster.encoder import encoder_on
+    from ras_flow.cluster.parts import encoder_on
     from ras_flow.indexes.opening import settings_of
     from ras_flow.indexes.propositions.update import update_propositions
     from ras_flow.triples.cache import TripleCache

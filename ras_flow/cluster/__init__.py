@@ -2,5 +2,5 @@
 
 It builds on indexes, models and parts; nothing but the command line imports it.
 :mod:`ras_flow.cluster.workers` is the :class:`~ras_flow.support.engine.Engine`,
-:mod:`ras_flow.cluster.parts` and :mod:`ras_flow.cluster.encoder` have models work there.
+:mod:`ras_flow.cluster.parts` has models work there.
 """

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ras_flow.formats.headings import topic
-from ras_flow.formats.inverse import Form, forms, inverted
 from ras_flow.formats.normalize import name_key, normalize_name
 from ras_flow.formats.pronouns import is_pronoun, means_nothing, means_title
 from ras_flow.formats.titles import full_name, own_title, short_title
@@ -19,6 +18,14 @@ from ras_flow.formats.triples import Spo
 
 Rule = Callable[[Sequence[Spo], str, str], list[Spo]]
 """Triples, title and text of a passage to the triples that stay, in their order."""
+
+_LEFT_OUT = frozenset("is was are were be been has had have the a an of by".split())
+_ENDINGS = ("ors", "ers", "or", "er", "ed", "es", "s", "e", "d", "")
+_SYMMETRIC = frozenset({"spouse", "married", "married to", "partner", "sibling", "twin", "borders"})
+_LEAST_STEM = 4
+
+Form = tuple[str, bool]
+"""What a predicate may be a form of, and whether the one who acts, or is it, is the subject."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,32 @@ def join_inverses(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
             said.setdefault((other, one), set()).update(inverted(found))
             kept.append((subject, predicate, object))
     return kept
+
+
+def forms(predicate: str) -> set[Form]:
+    """Return what a predicate may be a form of.
+
+    Only forms of one word are told, and the form has to say which end acts; others may be two
+    facts: "A| director| B" and "B| directed| A" are one.
+    """
+    name = normalize_name(predicate)
+    if name in _SYMMETRIC:
+        return {(name, True), (name, False)}
+    words = name.split()
+    told = [word for word in words if word not in _LEFT_OUT]
+    if not told:
+        return set()
+    last = words[-1]
+    acts = last == "of" or (last == told[-1] and last.endswith(("ed", "s")))
+    if len(told) > 1:
+        return {(" ".join(told), acts)}
+    stems = {told[0].removesuffix(ending) for ending in _ENDINGS}
+    return {(stem, acts) for stem in stems if len(stem) >= _LEAST_STEM}
+
+
+def inverted(some: set[Form]) -> set[Form]:
+    """Return the forms of the same words with the other end as the one who acts."""
+    return {(stem, not acts) for stem, acts in some}
 
 
 RULES: Mapping[str, Rule] = {

@@ -54,7 +54,6 @@ from ras_flow.settings.context import (
     DEMO_INDEX,
     NO_EXTRACTOR,
     Context,
-    ExtractorOutput,
 )
 from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
@@ -99,7 +98,7 @@ def extractor_of(context: Context) -> Extractor:
             "triples. Name another model as the extractor."
         )
     model = _model(context, extractor_name(context.extractor))
-    extractor = _shared_extractor(model, context.extractor_output, together=context.loop != "paper")
+    extractor = make_extractor(model, context.extractor_output, together=context.loop != "paper")
     return DemoExtractor(extractor) if context.index == DEMO_INDEX else extractor
 
 
@@ -145,14 +144,6 @@ def reading_of_answerer(context: Context) -> Reading:
         return Reading(kg_triples=FEW_FACTS)
     export = find_export(context.answerer)
     return Reading() if export is None else read_export(export).config.reading
-
-
-@_shared(32)
-def _shared_extractor(
-    model: LanguageModel, output: ExtractorOutput, *, together: bool
-) -> Extractor:
-    """Make one for all runs: concurrent ones share what is under way."""
-    return make_extractor(model, output, together=together)
 
 
 def _graph_llm(context: Context, name: str) -> GraphLLMSource | None:

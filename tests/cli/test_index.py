@@ -57,7 +57,7 @@ def test_an_index_is_built_with_the_encoder_that_is_named(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "ras_flow.cluster.encoder.LocalSentenceEncoder", lambda name: WordEncoder(f"{name}@1")
+        "ras_flow.cluster.parts.LocalSentenceEncoder", lambda name: WordEncoder(f"{name}@1")
     )
     path = tmp_path / "index"
     (tmp_path / "model").mkdir()

@@ -18,8 +18,7 @@ import psutil
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from ras_flow.cluster.encoder import encoder_on
-from ras_flow.cluster.parts import parts_on
+from ras_flow.cluster.parts import encoder_on, parts_on
 from ras_flow.cluster.workers import RETRIES, Workers, open_workers
 from ras_flow.documents import SourceDocument
 from ras_flow.errors import ClusterError, DocumentError, MissingExtraError

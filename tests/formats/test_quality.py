@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.formats.inverse import forms, inverted
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.pronouns import PRONOUNS, is_pronoun
-from ras_flow.formats.quality import RULES, Refined, refine
+from ras_flow.formats.quality import RULES, Refined, forms, inverted, refine
 from ras_flow.formats.triples import Spo
 
 FILM = (

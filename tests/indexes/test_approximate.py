@@ -152,7 +152,7 @@ def test_the_kind_of_index_depends_on_the_size(
 def test_the_command_line_builds_shards_and_states_the_recall(
     tmp_path: Path, hnsw: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ras_flow.cluster.encoder.LocalSentenceEncoder", lambda *_: small())
+    monkeypatch.setattr("ras_flow.cluster.parts.LocalSentenceEncoder", lambda *_: small())
     (tmp_path / "a.txt").write_text("Of mills.\n\nOf looms.")
     run = CliRunner().invoke
     built = run(app, ["build", f"{tmp_path}/i", f"{tmp_path}/a.txt", "--shards", "2"])

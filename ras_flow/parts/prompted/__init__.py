@@ -1,11 +1,9 @@
 """Planner, extractor and answerer over any language model: a prompt in, text out."""
 
 from ras_flow.parts.prompted.answerer import PromptedAnswerer
-from ras_flow.parts.prompted.extractor import PromptedExtractor
-from ras_flow.parts.prompted.extractors import KeptText, make_extractor
+from ras_flow.parts.prompted.extractor import KeptText, PromptedExtractor, make_extractor
 from ras_flow.parts.prompted.hop_reader import PromptedHopReader
 from ras_flow.parts.prompted.planner import PromptedPlanner
-from ras_flow.parts.prompted.shared import SharedExtractor
 
 __all__ = [
     "KeptText",
@@ -13,6 +11,5 @@ __all__ = [
     "PromptedExtractor",
     "PromptedHopReader",
     "PromptedPlanner",
-    "SharedExtractor",
     "make_extractor",
 ]

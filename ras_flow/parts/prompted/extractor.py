@@ -1,4 +1,4 @@
-"""The extractor f_t2t as a language model (eq. 4)."""
+"""The extractor f_t2t as a language model (eq. 4), and the one that extracts nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from ras_flow.formats.rows import read_rows
 from ras_flow.formats.text import plain, scrub
 from ras_flow.formats.triples import Spo, format_triple, parse_triples
 from ras_flow.llms.local.text import LOOP
-from ras_flow.parts.prompted.forms import Form, text_form
+from ras_flow.parts.prompted.forms import Form, form_for, text_form
 from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.prompted.together import Share, generate_together
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Extraction, Generation, Message
+from ras_flow.settings.context import ExtractorOutput
 from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import all_or_none
 
@@ -48,8 +49,7 @@ class PromptedExtractor:
     """Asks for the triples of each passage.
 
     Rows of tables need no model. A passage longer than 512 tokens is read in parts of about 100
-    words, each under its title;
-    one that was given twice is read once.
+    words, each under its title; one that was given twice is read once.
     """
 
     def __init__(self, model: LanguageModel, form: Form | None = None) -> None:
@@ -173,6 +173,27 @@ class PromptedExtractor:
             calls=sum(not isinstance(made, Share) for _, made in parts),
             left=list(failed) if facts or len(failed) < len(parts) else [],
         )
+
+
+def make_extractor(
+    model: LanguageModel, output: ExtractorOutput = "text", *, together: bool = False
+) -> PromptedExtractor:
+    """Make an extractor of a language model, asked in the form that suits it.
+
+    ``together`` has a chat model read several passages at once.
+    """
+    return PromptedExtractor(model, form_for(model, output, together=together))
+
+
+class KeptText:
+    """Extracts nothing; planner and answerer read the passages themselves (paper, table 2)."""
+
+    identity = "none"
+    batch_size = 1_000
+
+    async def extract(self, passages: Sequence[Passage]) -> list[Extraction]:
+        """Return an extraction without triples for each passage, at no cost."""
+        return [Extraction([]) for _ in passages]
 
 
 def _problem(said: str, unread: Sequence[str], truncated: bool) -> str | None:

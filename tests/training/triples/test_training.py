@@ -23,8 +23,8 @@ from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.local.export import export_extractor
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tuned import find_tuned
+from ras_flow.parts.prompted import make_extractor
 from ras_flow.parts.prompted.extractor import PromptedExtractor
-from ras_flow.parts.prompted.extractors import make_extractor
 from ras_flow.parts.prompted.forms import trained_form
 from ras_flow.prompts.extractor import source
 from ras_flow.state.schema import Passage
