@@ -35,11 +35,7 @@ class EmbeddingCache:
     async def encode(
         self, encoder: SentenceEncoder, texts: Sequence[str]
     ) -> npt.NDArray[np.float32]:
-        """Return the texts' vectors; the encoder sees those that are not known, each once.
-
-        Returns:
-            An array of shape (number of texts, dimension).
-        """
+        """Return the texts' vectors; the encoder sees those that are not known, each once."""
         # In a thread: an encoder may read its weights to know its name and its dimension.
         identity, dimension = await asyncio.to_thread(lambda: (encoder.identity, encoder.dimension))
         found: dict[str, npt.NDArray[np.float32]] = {}

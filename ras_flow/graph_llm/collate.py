@@ -54,11 +54,7 @@ class Collator:
         self.batch = batch
 
     def __call__(self, examples: Sequence[Example]) -> Collated:
-        """Format and pad examples.
-
-        Returns:
-            Tensors of shape (examples, tokens), and the graphs.
-        """
+        """Format and pad examples to tensors of shape (examples, tokens)."""
         graphs = [example.request.graph for example in examples]
         prompts = [self.formatter.prompt(example.request).input_ids for example in examples]
         targets = [self.formatter.target(one.target, self.max_target) for one in examples]

@@ -35,11 +35,7 @@ class PromptEmbedder:
 
     @torch.inference_mode()
     def embed(self, prompt: Prompt, graph: AttributedGraph | None) -> torch.Tensor:
-        """Embed a prompt.
-
-        Returns:
-            Embeddings of shape (tokens, width of a word embedding).
-        """
+        """Embed a prompt as a tensor of shape (tokens, width of a word embedding)."""
         ids = torch.tensor([prompt.input_ids])
         soft = encode_graphs(self._graph["encoder"], self._graph["projector"], [graph])
         return place(self.words[ids.clamp(min=0)], ids, soft)[0]

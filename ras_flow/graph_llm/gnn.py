@@ -50,11 +50,7 @@ class GraphEncoder(nn.Module):
         self.empty = nn.Parameter(torch.zeros(config.width))
 
     def forward(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
-        """Encode graphs; a graph's result does not depend on the others.
-
-        Returns:
-            For each graph a tensor of shape (soft tokens, ``config.width``).
-        """
+        """Encode each graph by itself to a tensor of shape (soft tokens, ``config.width``)."""
         if not isinstance(graphs, GraphBatch):
             graphs = batch_graphs(graphs, self.config, self.dimension)
         batch = graphs.to(self.empty.device)

@@ -95,11 +95,7 @@ class GraphLLM(nn.Module):
         return super().train(mode)
 
     def soft_tokens(self, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
-        """Encode graphs.
-
-        Returns:
-            For each graph a tensor of shape (soft tokens, width of a word embedding).
-        """
+        """Encode graphs; see :func:`.soft_tokens.encode_graphs`."""
         return encode_graphs(self.encoder, self.projector, graphs)
 
     def forward(
@@ -224,14 +220,7 @@ def loss_of(
     weights: torch.Tensor | None,
     count: torch.Tensor | int | None,
 ) -> torch.Tensor:
-    """Return the loss on labels, in nats a label (§3.4).
-
-    Args:
-        logits: What was predicted in the place of each label, shape (labels, vocabulary).
-        labels: Shape (labels,).
-        weights: Same shape: how much each counts; None for 1 each.
-        count: What the sum is divided by; None for the number of labels.
-    """
+    """Return the loss on labels of which each counts by its weight, in nats a label (§3.4)."""
     each = nn.functional.cross_entropy(logits.float(), labels, reduction="none")
     if weights is not None:
         each = each * weights

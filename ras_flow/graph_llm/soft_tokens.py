@@ -57,11 +57,7 @@ def graph_part(config: GraphLLMConfig, width: int, *, size: float = 1.0) -> nn.M
 
 
 def encode_graphs(encoder: Any, projector: Any, graphs: Graphs | GraphBatch) -> list[torch.Tensor]:
-    """Encode graphs.
-
-    Returns:
-        For each graph a tensor of shape (soft tokens, width of a word embedding).
-    """
+    """Encode graphs, each to a tensor of shape (soft tokens, width of a word embedding)."""
     # Sums over many edges lose too much in half precision, and graphs are small.
     device = next(projector.parameters()).device
     with torch.autocast(device.type, enabled=False):
@@ -73,16 +69,7 @@ def encode_graphs(encoder: Any, projector: Any, graphs: Graphs | GraphBatch) -> 
 def place(
     words: torch.Tensor, input_ids: torch.Tensor, soft: Sequence[torch.Tensor]
 ) -> torch.Tensor:
-    """Put soft tokens where they go.
-
-    Args:
-        words: Embeddings of shape (batch, tokens, width), of anything where soft tokens go.
-        input_ids: Shape (batch, tokens), with :data:`ras_flow.graph_llm.prompt.SOFT` there.
-        soft: The soft tokens of each row's graph.
-
-    Returns:
-        Embeddings of the same shape.
-    """
+    """Put each row's soft tokens into its embeddings, where its ids are :data:`.prompt.SOFT`."""
     places = input_ids == SOFT
     tokens = torch.cat([*soft, words.new_zeros(0, words.shape[-1])]).to(words.dtype)
     if int(places.sum()) != len(tokens):

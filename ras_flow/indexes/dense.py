@@ -60,14 +60,7 @@ def check_dimension(vectors: VectorIndex, encoder: SentenceEncoder) -> None:
 
 
 async def encode_checked(encoder: SentenceEncoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Encode texts and check what comes back, since an encoder may be the caller's own.
-
-    Returns:
-        Vectors of shape (number of texts, dimension), contiguous.
-
-    Raises:
-        ConfigurationError: The shape is wrong, or a vector is not finite or of length 1.
-    """
+    """Encode texts and check what comes back, since an encoder may be the caller's own."""
     vectors = np.ascontiguousarray(await encoder.encode(texts), dtype=np.float32)
     expected = (len(texts), encoder.dimension)
     if vectors.shape != expected:

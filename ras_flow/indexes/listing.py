@@ -18,15 +18,9 @@ _DEPTH = 3
 
 @dataclass(frozen=True)
 class FoundIndex:
-    """An index on this machine.
+    """An index on this machine, or the problem for which it cannot be opened.
 
-    Attributes:
-        path: Its folder.
-        documents: How many documents it holds.
-        passages: How many passages.
-        encoder: What made its vectors; empty without vectors.
-        of: The folder that its documents come from, if they share one.
-        problem: Why it cannot be opened; empty if it can.
+    Its documents come from the folder ``of``, if they share one; ``encoder`` made its vectors.
     """
 
     path: Path

@@ -42,10 +42,8 @@ BM25 = tuple(
     )
 )
 SMALL = 8 * 1024 * 1024
-"""Files up to this many bytes are hashed whenever an index is opened. All of them together take
-some tens of milliseconds. Reading gigabytes at each start would undo the memory mapping; a
-damaged big file is caught by its size, on reading a damaged line, or by ``verify()``. FAISS's own
-files are hashed whenever they are opened, since a damaged one could bring down the process."""
+"""Files up to this many bytes are hashed whenever an index is opened, larger ones by ``verify()``;
+FAISS's own always are, since a damaged one could bring down the process."""
 ANN_SUFFIX = ".faiss"
 
 
@@ -244,9 +242,6 @@ def _parse(
     more: Collection[str],
 ) -> G:
     """Make a manifest of checked content; only known names in it become paths."""
-    # Older indexes say nothing of how vectors are searched, or of the version of BM25's terms.
-    if content.get("encoder") and not content.get("dense"):
-        content["dense"] = {}
     try:
         manifest = TypeAdapter(kind).validate_python(content)
     except ValidationError as error:

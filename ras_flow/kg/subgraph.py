@@ -1,12 +1,4 @@
-"""The part of a knowledge graph that may answer a question, as retrievers and chains take it.
-
-Triples are positions in ``entities`` and ``relations``:
-
-    graph = Subgraph.of([("Ada", "wrote", "Notes"), ("Notes", "about", "Engine")], ["Ada"])
-    graph.triples          # [[0, 0, 1], [1, 1, 2]]
-    graph.topics           # [0]
-    graph.fact(1)          # ("Notes", "about", "Engine")
-"""
+"""The part of a knowledge graph that may answer a question, as retrievers and chains take it."""
 
 from __future__ import annotations
 
@@ -31,7 +23,7 @@ class Subgraph:
         named: Whether each has a name; of others the text says nothing, so that encoders share one
             vector among them and people see ``·``.
         relations: Names, each once.
-        triples: Rows of head, relation and tail, each once.
+        triples: Rows of head, relation and tail, each once, as positions in these.
         topics: Positions of the question's entities, as linked, also of those without triples.
         cut: Number of edges that were left out at a limit.
     """

@@ -95,11 +95,7 @@ class LocalSentenceEncoder:
         return made
 
     def encode_sync(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Encode texts; one call at a time uses the model.
-
-        Returns:
-            L2-normalised vectors of shape (number of texts, dimension), one a text, in order.
-        """
+        """Encode texts; one call at a time uses the model."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         with self._lock:

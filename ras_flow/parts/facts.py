@@ -30,11 +30,7 @@ class Facts(NamedTuple):
 class KgRetriever:
     """A knowledge graph as a :class:`ras_flow.parts.Retriever`: pages of the facts that fit best.
 
-    Args:
-        knowledge: The graph.
-        scorer: What scores its facts.
-        depth: Edges between an entity that a query names and a fact at most.
-        facts: Facts for a query at most.
+    Facts are at most ``depth`` edges from an entity that a query names, at most ``facts`` a query.
     """
 
     def __init__(

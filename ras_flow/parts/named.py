@@ -250,12 +250,7 @@ def retriever_of(context: Context) -> Retriever:
 
 
 def stored_triples_of(context: Context, extractor: str, encoder: Encoder) -> TripleRetriever:
-    """Return what searches the index's propositions as they are now.
-
-    Raises:
-        IndexMissingError: The index lacks stored triples.
-        IndexMismatchError: It has some of another extractor or encoder.
-    """
+    """Return what searches the index's propositions as they are now."""
     with _index(context) as (path, _):
         folder = proposition_folder(path, extractor)
         if context.index == DEMO_INDEX and not (folder / MANIFEST).exists():

@@ -45,11 +45,7 @@ class Settings(BaseModel, metaclass=_Told):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     def override(self: S, values: Mapping[str, Any]) -> S:
-        """Return a copy with other values for some fields.
-
-        Raises:
-            ConfigurationError: A name is unknown or a value is wrong.
-        """
+        """Return a copy with other values for some fields."""
         return type(self)(**{**self.given(), **values}) if values else self
 
     def given(self) -> dict[str, Any]:
@@ -65,20 +61,9 @@ def checked(
     *,
     strict: bool | None = None,
 ) -> Any:
-    """Return a value as its type has it.
+    """Return a value as a type of pydantic's, or a ``TypeAdapter``, makes it.
 
-    Args:
-        kind: A type that pydantic knows, or a ``TypeAdapter`` of one.
-        value: Plain data.
-        what: Where the value is from, for the message.
-        error: What to raise.
-        strict: Refuse values that would have to be converted, such as "1" for 1.
-
-    Returns:
-        The value as the type makes it.
-
-    Raises:
-        RasFlowError: ``error``, naming the first fault.
+    ``error`` names the first fault, and ``what`` it is in.
     """
     adapter = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
     try:
@@ -88,20 +73,12 @@ def checked(
 
 
 def read_toml(path: Path, kind: type[S]) -> S:
-    """Read settings from a TOML file.
-
-    Raises:
-        ConfigurationError: The file cannot be read, is not TOML, or has a wrong setting.
-    """
+    """Read settings from a TOML file."""
     return checked(kind, load_toml(path), str(path))  # type: ignore[no-any-return]
 
 
 def load_toml(path: Path) -> dict[str, Any]:
-    """Return a TOML file's tables.
-
-    Raises:
-        ConfigurationError: The file cannot be read or is not TOML.
-    """
+    """Return a TOML file's tables."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

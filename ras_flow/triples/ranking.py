@@ -36,18 +36,8 @@ def rank(
 
     Each query's list is deepened until what it leaves out cannot matter, so that the result is
     that of comparing all propositions. Only those with a similarity above 0 count. Each has its
-    best score; equal ones are ordered by query, then by position.
-
-    Args:
-        search: Finds the nearest propositions.
-        triples: All propositions, with the passages that state them.
-        passage_of: The passage of an id; None for one that no longer counts.
-        skips: Passages that do not count, for each query.
-        k: Passages at most.
-        depth: Propositions that each query is asked for first.
-
-    Returns:
-        Passages in the order reached, and triples with those of their passages.
+    best score; equal ones are ordered by query, then by position. Passages that are None or among
+    a query's ``skips`` do not count.
     """
     lists: list[list[Hit]] = [[] for _ in skips]
     passage_of = cache(passage_of)

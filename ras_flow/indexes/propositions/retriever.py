@@ -92,12 +92,7 @@ class StoredTripleRetriever:
 def open_propositions(
     index: Path, extractor: str, encoder: SentenceEncoder
 ) -> StoredTripleRetriever:
-    """Open the propositions of an index, in a thread.
-
-    Raises:
-        IndexMissingError: It lacks a triple index.
-        IndexMismatchError: It has some of another extractor or encoder.
-    """
+    """Open the propositions of an index, in a thread."""
     if is_engine(index):
         raise IndexMissingError(
             f"{index} names a vector database, which has no propositions: use triple_index="

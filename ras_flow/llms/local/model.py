@@ -27,7 +27,7 @@ from ras_flow.llms.local.joining import (
 from ras_flow.llms.local.precision import Precision, local_precision
 from ras_flow.llms.local.tokenized import WINDOW, TokenizedModel
 from ras_flow.llms.local.tokenizer import forget_tokenizer, load_tokenizer
-from ras_flow.llms.local.tuned import check_files, find_tuned
+from ras_flow.llms.local.tuned import find_tuned
 from ras_flow.llms.local.weights import (
     SMOLLM2,
     fingerprint,
@@ -47,7 +47,7 @@ def read_model(name: str, dtype: str = "float32", *, kind: str = "AutoModelForCa
     """Read a model from disk or the hub; nothing is kept."""
     tuned = find_tuned(name)
     if tuned:
-        check_files(tuned.folder, tuned.files)
+        tuned.check_files(tuned.folder, tuned.files)
     if tuned and tuned.adapter:
         merged = merge_adapter(read_model(tuned.base, kind=kind), tuned.folder)
         return round_weights(merged, dtype)

@@ -8,18 +8,19 @@ merged into it, so inference costs what the base costs.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, TypeAdapter
+from pydantic import AfterValidator
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.llms.local.described import Description
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.llms.local.text import ITEM, TWICE
-from ras_flow.support.files import first_wrong
 from ras_flow.support.paths import path_named
-from ras_flow.support.validation import Positive, Settings, checked
+from ras_flow.support.validation import Positive
 
 MANIFEST = "trained.json"
 TURNS = 2
@@ -39,7 +40,7 @@ def _plain(name: str) -> str:
     return name
 
 
-class Tuned(Settings, extra="ignore"):
+class Tuned(Description, extra="ignore"):
     """A trained model's description: an adapter for its base model, or a whole model.
 
     ``instructions`` are what was asked in training, by task; that of an extractor has no name, and
@@ -47,8 +48,10 @@ class Tuned(Settings, extra="ignore"):
     of the folder's other files.
     """
 
-    folder: Path
-    format: Literal[1]
+    what = "trained model"
+    versions: ClassVar[Mapping[str, int]] = {"format": FORMAT}
+
+    folder: Path = Path()
     kind: Literal["causal", "seq2seq"]
     base: str
     adapter: bool
@@ -84,32 +87,10 @@ def find_tuned(name: str) -> Tuned | None:
     """Return the description of a folder that training wrote."""
     folder = path_named(name)
     file = folder / MANIFEST
-    if not file.is_file():
-        return None
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-        described = {**record, "folder": folder}
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise ConfigurationError(
-            f"{file} is damaged ({type(error).__name__}). Restore the folder, or train it again."
-        ) from error
-    tuned: Tuned = checked(_DESCRIPTION, described, str(file))
-    return tuned
-
-
-_DESCRIPTION = TypeAdapter(Tuned)
+    return Tuned.read(file).model_copy(update={"folder": folder}) if file.is_file() else None
 
 
 def extractor_name(name: str) -> str:
     """Return the model that a name means for the extractor."""
     shipped = is_default(name) and (SHIPPED / MANIFEST).is_file()
     return f"local:{SHIPPED}" if shipped else name
-
-
-def check_files(folder: Path, files: dict[str, str]) -> None:
-    """Check that a folder's files are what its description says."""
-    if wrong := first_wrong(folder, files):
-        file, state = wrong
-        raise ConfigurationError(
-            f"{file} is {state}. Restore the folder {str(folder)!r} from where it came."
-        )

@@ -12,7 +12,7 @@ from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.llms.local.adapter import without_peft_warnings
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
-from ras_flow.llms.local.tuned import Tuned, check_files, extractor_name, find_tuned
+from ras_flow.llms.local.tuned import Tuned, extractor_name, find_tuned
 from ras_flow.support.extras import require
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped
@@ -177,7 +177,7 @@ def first_model(config: TextTraining) -> Tuned | None:
 
 def load_adapter(model: Any, tuned: Tuned) -> None:
     """Give a new adapter the weights of a trained one."""
-    check_files(tuned.folder, tuned.files)
+    tuned.check_files(tuned.folder, tuned.files)
     peft = require("peft", extra="local")
     found = peft.LoraConfig.from_pretrained(str(tuned.folder))
     wanted = model.peft_config["default"]
