@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ras_flow.formats.headings import ABOVE
 from ras_flow.formats.normalize import has_name, normalize_name
-
-PATH = " › "
-"""Between the headings of a title that is a path: "Handbook › Pumps › PX-9"."""
 
 _SUFFIX = re.compile(r"(?<!\s)\s*\(([^()]*)\)$")
 _WORD = re.compile(r"\w+")
@@ -28,7 +26,7 @@ _CLIPPED = 3
 
 def own_title(title: str) -> str:
     """Return the last heading of a title that is a path."""
-    return title.rpartition(PATH)[2] or title
+    return title.rpartition(ABOVE)[2] or title
 
 
 def short_title(title: str) -> str:

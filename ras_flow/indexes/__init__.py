@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ras_flow.settings.context import RetrieverKind
 from ras_flow.support.lazy import load_on_use
 
 if TYPE_CHECKING:
     from ras_flow.indexes.bm25 import BM25Retriever
     from ras_flow.indexes.contents import IndexProgress
-    from ras_flow.indexes.dense import DenseRetriever
-    from ras_flow.indexes.hybrid import HybridRetriever
     from ras_flow.indexes.index import CorpusIndex
     from ras_flow.indexes.langchain import LangChainRetriever
     from ras_flow.indexes.opening import open_retriever
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "BM25Retriever": "bm25",
     "CorpusIndex": "index",
-    "DenseRetriever": "dense",
-    "HybridRetriever": "hybrid",
     "IndexProgress": "contents",
     "LangChainRetriever": "langchain",
     "open_retriever": "opening",
@@ -32,11 +27,8 @@ _HOMES = {
 __all__ = [
     "BM25Retriever",
     "CorpusIndex",
-    "DenseRetriever",
-    "HybridRetriever",
     "IndexProgress",
     "LangChainRetriever",
-    "RetrieverKind",
     "open_retriever",
 ]
 

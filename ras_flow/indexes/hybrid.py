@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ras_flow.errors import ConfigurationError
 from ras_flow.indexes.queries import check_queries
 from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import ScoredPassage
@@ -21,8 +20,6 @@ class HybridRetriever:
     """Scores a passage by the sum of 1 / (60 + rank) over the retrievers that found it."""
 
     def __init__(self, retrievers: Sequence[Retriever]) -> None:
-        if not retrievers:
-            raise ConfigurationError("HybridRetriever needs at least one retriever to join.")
         self.identity = f"hybrid({'+'.join(retriever.identity for retriever in retrievers)})"
         self._retrievers = list(retrievers)
 

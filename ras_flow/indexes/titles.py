@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-import regex
-
 from ras_flow.formats.headings import ABOVE
+from ras_flow.formats.titles import short_title
 from ras_flow.formats.tokens import words_of
 from ras_flow.parts.records import ScoredPassage
 
@@ -23,8 +22,6 @@ LONGEST = 200
 
 REST = 0.5
 """The share of a heading's bonus for all but the best passage under it."""
-
-_QUALIFIER = regex.compile(r"\s*\([^()]*\)\s*$")
 
 
 def named_first(
@@ -52,4 +49,4 @@ def named_first(
 @lru_cache(maxsize=10_000)
 def _name(title: str) -> frozenset[str]:
     """Return the terms of a title without its qualifier: "(film)" is seldom said."""
-    return frozenset(words_of(_QUALIFIER.sub("", title)))
+    return frozenset(words_of(short_title(title)))

@@ -11,7 +11,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 
 from ras_flow.errors import RasFlowError
-from ras_flow.indexes import HybridRetriever, LangChainRetriever
+from ras_flow.indexes import LangChainRetriever
+from ras_flow.indexes.hybrid import HybridRetriever
 from tests.indexes.helpers import WordEncoder
 
 
