@@ -155,16 +155,6 @@ async def test_wrong_updates_are_refused_and_change_nothing(path: Path, tmp_path
     assert files(path) == before
 
 
-async def test_a_passage_of_two_documents_survives_the_removal_of_one(tmp_path: Path) -> None:
-    twins = [SourceDocument(name, "T", "The same text.") for name in "ab"]
-    index = await CorpusIndex.build(tmp_path, twins, encoder=None)
-    assert len(index) == 1
-    index = await index.update(remove=["a"])
-    [[(passage, _)]] = await index.retriever("bm25").retrieve(["text"], 5)
-    assert passage["source"] == "b"
-    assert len(await index.update(remove=["b"])) == 0
-
-
 async def test_an_update_sees_what_others_wrote_meanwhile(path: Path) -> None:
     mine = CorpusIndex.open(path, encoder=WordEncoder())
     await CorpusIndex.open(path, encoder=WordEncoder()).update([SourceDocument("x", "X", "New.")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
@@ -36,36 +35,21 @@ class ServerSettings(TypedDict, total=False):
     max_concurrency: int
 
 
-@dataclass(frozen=True)
-class _Provider:
-    package: str
-    extra: str
-    key_variable: str
-    address_variables: tuple[str, ...]
-    settings: dict[str, Any]
-
-    def addresses(self) -> dict[str, str]:
-        """Return the addresses in the environment, by variable; the first one counts."""
-        return {name: url for name in self.address_variables if (url := os.environ.get(name))}
-
-
-_PROVIDERS = {
-    "anthropic": _Provider(
-        "langchain_anthropic",
-        "anthropic",
-        "ANTHROPIC_API_KEY",
-        ("ANTHROPIC_API_URL", "ANTHROPIC_BASE_URL"),
-        {},
-    ),
-    "openai": _Provider(
-        "langchain_openai",
-        "openai",
-        "OPENAI_API_KEY",
-        ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
-        # Off by default for servers other than OpenAI's own.
-        {"stream_usage": True},
-    ),
+_ADDRESSES = {
+    "anthropic": ("ANTHROPIC_API_URL", "ANTHROPIC_BASE_URL"),
+    "openai": ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
 }
+"""Providers whose clients are known here, with their environment variables for an address."""
+
+
+def _addresses(kind: str) -> dict[str, str]:
+    """Return the addresses in the environment, by variable; the first one counts."""
+    names = _ADDRESSES.get(kind, ())
+    return {name: url for name in names if (url := os.environ.get(name))}
+
+
+def _key_variable(kind: str) -> str:
+    return f"{kind.upper()}_API_KEY" if kind in _ADDRESSES else ""
 
 
 def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int) -> BaseChatModel:
@@ -78,35 +62,34 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
             f"The model name {name!r} is not of the form provider:model. Examples: {EXAMPLES}."
         )
     settings: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
-    provider = _PROVIDERS.get(kind)
-    given = provider.addresses() if provider else {}
+    given = _addresses(kind)
     if base_url:
         given = {"base_url": base_url}
         settings |= given
     for setting, address in given.items():
         check_address(setting, address)
-    if provider:
-        require(provider.package, extra=provider.extra)
+    if variable := _key_variable(kind):
+        require(f"langchain_{kind}", extra=kind)
         check_network()
-        settings |= provider.settings
         for setting, address in given.items():
             if kind == "openai" and "@" in urlsplit(address).netloc:
                 raise ConfigurationError(
                     f"The {setting} holds a user and a password, which OpenAI's client cannot send "
-                    f"beside a key. Name the address without them, and set {provider.key_variable}."
+                    f"beside a key. Name the address without them, and set {variable}."
                 )
-        key = key_in(provider.key_variable)
+        key = key_in(variable)
         if not key and not given:
             raise ConfigurationError(
                 f"The model {name!r} needs a key. Set the environment variable "
-                f"{provider.key_variable}, or a base_url for a server without keys."
+                f"{variable}, or a base_url for a server without keys."
             )
         settings["api_key"] = key or NO_KEY
     make: Callable[..., BaseChatModel] = partial(init_chat_model, name)
     if kind == "openai":
         from ras_flow.llms.remote.openai_chat import ChatOpenAI  # noqa: PLC0415
 
-        make = partial(ChatOpenAI, model=model)
+        # LangChain counts no streamed tokens of servers other than OpenAI's own.
+        make = partial(ChatOpenAI, model=model, stream_usage=True)
     try:
         chat = make(**settings)
         if (chat.profile or {}).get("temperature") is not False:
@@ -203,10 +186,9 @@ def endpoint_of(chat: BaseChatModel) -> Endpoint:
         return next((value for name in names if (value := _text(chat, name))), "")
 
     kind = chat._llm_type.split("-")[0]
-    provider = _PROVIDERS.get(kind)
     # OpenAI's client reads one of these by itself.
-    outside = provider.addresses().values() if provider else ()
-    address = first("openai_api_base", "anthropic_api_url", "base_url") or next(iter(outside), "")
+    outside = iter(_addresses(kind).values())
+    address = first("openai_api_base", "anthropic_api_url", "base_url") or next(outside, "")
     found = [v.get_secret_value() for v in vars(chat).values() if isinstance(v, SecretStr)]
     parts = urlsplit(address)
     path = parts.path.rstrip("/")
@@ -214,7 +196,7 @@ def endpoint_of(chat: BaseChatModel) -> Endpoint:
         model=first("model_name", "model") or type(chat).__name__,
         host=parts.netloc.rpartition("@")[2] or f"{kind}'s own address",
         path="" if path == "/v1" else path,
-        key_variable=provider.key_variable if provider else "",
+        key_variable=_key_variable(kind),
         secrets=tuple(secret for secret in found if secret and secret != NO_KEY),
     )
 
