@@ -32,8 +32,9 @@ import numpy as np
 from made_vectors import Asked, Made, spread
 
 from ras_flow.documents import SourceDocument, split_text
-from ras_flow.indexes import CorpusIndex, DenseRetriever, IndexProgress
+from ras_flow.indexes import CorpusIndex, IndexProgress
 from ras_flow.indexes.ann import EFFORTS
+from ras_flow.indexes.dense import DenseRetriever
 from ras_flow.indexes.manifest import DenseRecord
 from ras_flow.indexes.vector_writer import build_shards, tune
 from ras_flow.indexes.vectors import load_vectors

@@ -10,10 +10,9 @@ from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.html import decode_html, html_document
-from ras_flow.documents.shared import block_document
+from ras_flow.documents.shared import archive, block_document
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import DocumentError
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZipFile
 
-from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.csv_rows import looks_like_heads
 from ras_flow.documents.number_formats import shown_number
-from ras_flow.documents.shared import block_document, given_title
+from ras_flow.documents.shared import archive, block_document, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.tables import Cell, table_blocks
 from ras_flow.errors import DocumentError

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.equations import MATH, equation_text
-from ras_flow.documents.shared import block_document, given_title
+from ras_flow.documents.shared import archive, block_document, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.tables import Cell, table_blocks
 from ras_flow.support.extras import require

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ras_flow.documents.archives import archive
 from ras_flow.documents.blocks import Block
-from ras_flow.documents.shared import as_powers, block_document, given_title
+from ras_flow.documents.shared import archive, as_powers, block_document, given_title
 from ras_flow.documents.source import SourceDocument
 from ras_flow.documents.tables import Cell, table_blocks
 from ras_flow.documents.word_lists import WORD, Lists

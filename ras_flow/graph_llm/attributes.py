@@ -1,4 +1,4 @@
-"""Nodes and edges of the question's graph with sentence embeddings (eq. 5)."""
+"""Sentence embeddings of the question's graph (eq. 5), and which of it is nearest to subqueries."""
 
 from __future__ import annotations
 
@@ -73,6 +73,34 @@ async def attribute_graph(
     vectors = await EMBEDDINGS.encode(encoder, named.texts)
     # In a thread: an encoder may read its weights to know its name.
     return named.with_vectors(vectors, await asyncio.to_thread(lambda: encoder.identity))
+
+
+async def nearest_triples(
+    triples: Mapping[str, Triple], hops: Sequence[Hop], encoder: SentenceEncoder, most: int
+) -> dict[str, Triple]:
+    """Keep the triples that are most similar to what was asked for when they were found.
+
+    Ours: the paper's models read the whole of G_Q, most of which is about other things.
+    """
+    found = await asyncio.to_thread(by_hop, triples, hops)
+    crowded = [index for index, ids in enumerate(found) if len(ids) > most]
+    if not crowded:
+        return dict(triples)
+    texts = {id: _words(triples[id]) for index in crowded for id in found[index]}
+    subqueries = {index: hops[index]["subquery"] for index in crowded}
+    vectors = await EMBEDDINGS.encode(encoder, [*texts.values(), *subqueries.values()])
+    by_triple = dict(zip(texts, vectors, strict=False))
+    by_subquery = dict(zip(subqueries, vectors[len(texts) :], strict=True))
+    kept = {id for index, ids in enumerate(found) if index not in subqueries for id in ids}
+    for index in crowded:
+        ids = found[index]
+        similarity = np.array([by_triple[id] for id in ids]) @ by_subquery[index]
+        kept.update(ids[row] for row in np.argsort(-similarity, kind="stable")[:most])
+    return {id: triple for id, triple in triples.items() if id in kept}
+
+
+def _words(triple: Triple) -> str:
+    return f"{triple['subject']} {triple['predicate']} {triple['object']}"
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.graph_llm.attributes import attribute_graph
-from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.graph_llm.attributes import attribute_graph, nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.llms.waiting import check_room
 from ras_flow.parts import graphs, named

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.graph_llm.attributes import nearest_triples
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Hop, Triple

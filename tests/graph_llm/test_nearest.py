@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.graph_llm.attributes import nearest_triples
 from ras_flow.state.kg import by_hop
 from ras_flow.state.schema import Hop, Triple
 from ras_flow.testing import HashEncoder

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ras_flow.graph_llm.attributes import NamedGraph
-from ras_flow.graph_llm.nearest import nearest_triples
+from ras_flow.graph_llm.attributes import NamedGraph, nearest_triples
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.parts.records import AttributedGraph
 from ras_flow.state.kg import triple_id
