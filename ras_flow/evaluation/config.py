@@ -1,37 +1,4 @@
-"""What is compared on what, read from a TOML file.
-
-::
-
-    seed = 13
-
-    [models]                        # the systems' models by role, and the baselines' `reader`
-    planner = "openai:gpt-5-mini"
-    extractor = "local:default"
-    answerer = "openai:gpt-5-mini"
-
-    [settings]                      # the systems' other settings
-    top_k = 5
-
-    [limits]
-    at_once = 8                     # questions under way at once
-    tokens = 2000000                # ceilings: no question is begun beyond them
-    money = 5.0
-
-    [prices."openai:gpt-5-mini"]    # for a million tokens
-    input = 0.25
-    output = 2.0
-
-    [benchmarks.hotpotqa]           # any name; `format` is the name if left out
-    path = "data/hotpot_dev.json"   # relative to this file
-    untouched_by = "mix.toml"   # only what a training kept for testing
-    limit = 100
-    index = "pool"                  # the documents of all questions of the file, put together
-
-    [systems.ras]                   # any name; `kind` is the name if left out
-
-    [systems.single]
-    top_k = [1, 5, 10, 15]          # a list makes a system of each value: single-1, single-5, …
-"""
+"""What is compared on what, read from a TOML file; its tables are in docs/evaluation.md."""
 
 from __future__ import annotations
 
@@ -307,12 +274,10 @@ def _system(
     name: str, system: EvalSystem, own: Mapping[str, Any], shared: Mapping[str, Any], where: str
 ) -> SystemConfig:
     settings, given = dict(own), {**system.budget, **shared}
-    options = {key: settings.pop(key, default) for key, default in system.options.items()}
-    for key, value in options.items():
-        kind = str if isinstance(system.options[key], str) else int | float
-        if isinstance(value, bool) or not isinstance(value, kind):
-            what = "a text" if kind is str else "a number"
-            raise ConfigurationError(f"{where}: {key} = {value!r} must be {what}.")
+    options = {
+        key: checked(type(default), settings.pop(key, default), f"{where}: {key}")
+        for key, default in system.options.items()
+    }
     answerer = {**given, **settings}.get("answerer") or system.context().answerer
     shared_reader = given.pop("reader", None)
     reader = checked(str, settings.pop("reader", None) or shared_reader or answerer, where)

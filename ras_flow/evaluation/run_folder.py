@@ -45,11 +45,6 @@ class RunFolder:
     path: Path
     rows: Rows
 
-    @property
-    def indexes(self) -> Path:
-        """The folder of the indexes."""
-        return self.path / "indexes"
-
     def settle(self, config: EvalConfig, cells: Sequence[Cell]) -> None:
         """Write settings, versions and what is asked."""
         for cell in cells:

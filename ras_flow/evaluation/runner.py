@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-
-from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from ras_flow.evaluation.asking import Asker
 from ras_flow.evaluation.assembly import assemble
@@ -36,7 +33,12 @@ class Standing:
     """How far a system is on a benchmark; a failure stays among the rows until asked again."""
 
     asker: Asker
-    rows: list[Row] = field(default_factory=list)
+    by_id: dict[str, Row] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows, in the order in which their questions were first asked."""
+        return list(self.by_id.values())
 
     @property
     def benchmark(self) -> str:
@@ -97,17 +99,20 @@ async def evaluate(
     """
     # What is kept of a run names its index, also for commands that are given elsewhere.
     out = await asyncio.to_thread(out.resolve)
-    async with open_folder(out) as folder, _opened(folder) as (saver, calls):
-        cells = await assemble(config, folder.indexes, calls, parts=parts, reader=reader)
-        await asyncio.to_thread(folder.settle, config, cells)
-        askers = [Asker(cell, saver, calls) for cell in cells]
-        run = _Run(config, askers, folder.rows, progress, retry=retry)
-        try:
-            report = await run.work()
-        finally:
-            await to_its_end(asyncio.to_thread(folder.write_predictions, cells))
-        await asyncio.to_thread(_write_report, config, folder, report)
-        return report
+    async with open_folder(out) as folder:
+        with translate_errors(out):
+            async with open_saver(out) as saver, open_sqlite_store(out) as store:
+                calls = KeptCalls(store)
+                cells = await assemble(config, out / "indexes", calls, parts=parts, reader=reader)
+                await asyncio.to_thread(folder.settle, config, cells)
+                askers = [Asker(cell, saver, calls) for cell in cells]
+                run = _Run(config, askers, folder.rows, progress, retry=retry)
+                try:
+                    report = await run.work()
+                finally:
+                    await to_its_end(asyncio.to_thread(folder.write_predictions, cells))
+                await asyncio.to_thread(_write_report, config, folder, report)
+                return report
 
 
 def _write_report(config: EvalConfig, folder: RunFolder, report: Report) -> None:
@@ -121,20 +126,12 @@ def _write_report(config: EvalConfig, folder: RunFolder, report: Report) -> None
     write()
     together = {
         f"{one.benchmark}/{one.system}": scores
-        for one, cell in zip(report.standings, cells, strict=True)
-        if (scores := judge_together(cell, one.rows))
+        for one in report.standings
+        if (scores := judge_together(one.asker.cell, one.rows))
     }
     if together:
         write_text(folder.path / CORPUS_SCORES, json.dumps(together, indent=1))
         write()
-
-
-@asynccontextmanager
-async def _opened(folder: RunFolder) -> AsyncIterator[tuple[BaseCheckpointSaver[str], KeptCalls]]:
-    path = folder.path
-    with translate_errors(path):
-        async with open_saver(path) as saver, open_sqlite_store(path) as store:
-            yield saver, KeptCalls(store)
 
 
 class _Run:
@@ -153,16 +150,13 @@ class _Run:
         self._progress, self._retry = progress, retry
         self._standings = [Standing(asker) for asker in askers]
         self._purse = Purse(config.prices)
-        self._failed: dict[tuple[str, str, str], int] = {}
         self._ceiling = ""
 
     async def work(self) -> Report:
         """Ask what is left; a failure of one question never stops the others."""
-        done = await self._known()
+        await self._take_rows()
         self._tell()
-        jobs = iter(
-            [(one, asked) for one, asked in self._jobs() if _key(one, asked.id) not in done]
-        )
+        jobs = iter(list(self._jobs()))
         at_once = range(self._config.limits.at_once)
         workers = [asyncio.create_task(self._worker(jobs)) for _ in at_once]
         try:
@@ -173,10 +167,9 @@ class _Run:
             await asyncio.wait(workers)
         return Report(self._standings, self._ceiling)
 
-    async def _known(self) -> set[tuple[str, str, str]]:
-        """Take the rows that are there, and return what is not to be asked again."""
+    async def _take_rows(self) -> None:
+        """Take the rows that are there, judged as today, and what they cost."""
         standings = {(one.benchmark, one.system): one for one in self._standings}
-        done = set()
         for row in await asyncio.to_thread(self._rows.all):
             standing = standings.get((row.benchmark, row.system))
             if standing is None:
@@ -190,20 +183,17 @@ class _Run:
             today = await standing.asker.judged_today(question, row)
             if today is not row:
                 await asyncio.to_thread(self._rows.put, today)
-            if self._retry and row.outcome.error:
-                self._failed[_key(standing, row.id)] = len(standing.rows)
-            else:
-                done.add(_key(standing, row.id))
-            standing.rows.append(today)
-        return done
+            standing.by_id[row.id] = today
 
     def _jobs(self) -> Iterator[tuple[Standing, Question]]:
-        """Yield each question for all systems in turn, so that a ceiling cuts all of them alike."""
+        """Yield what is left, question by question, so that a ceiling cuts all systems alike."""
         for _, group in groupby(self._standings, key=lambda one: one.benchmark):
             standings = list(group)
             for question in standings[0].asker.cell.benchmark.questions:
                 for standing in standings:
-                    yield standing, question
+                    known = standing.by_id.get(question.id)
+                    if known is None or (self._retry and known.outcome.error):
+                        yield standing, question
 
     async def _worker(self, jobs: Iterator[tuple[Standing, Question]]) -> None:
         for standing, question in jobs:
@@ -212,18 +202,13 @@ class _Run:
                 return
             row = await standing.asker.ask(question)
             await asyncio.to_thread(self._rows.put, row)
-            rows, models = standing.rows, standing.asker.cell.system.models
-            at = self._failed.get(_key(standing, row.id), len(rows))
-            for failed in rows[at : at + 1]:  # The new row has the cost of both attempts.
+            models = standing.asker.cell.system.models
+            if failed := standing.by_id.get(row.id):  # The new row has the cost of both attempts.
                 self._purse.pay(failed, models, times=-1)
             self._purse.pay(row, models)
-            rows[at : at + 1] = [row]
+            standing.by_id[row.id] = row
             self._tell()
 
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(self._standings)
-
-
-def _key(standing: Standing, question: str) -> tuple[str, str, str]:
-    return standing.benchmark, standing.system, question

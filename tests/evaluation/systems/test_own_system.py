@@ -172,9 +172,9 @@ async def test_a_run_of_a_graph_with_channels_of_its_own_is_shown_as_the_others(
 
 
 def test_an_option_is_of_the_kind_of_its_default(modules: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="systems: graph: country = 3 must be a text"):
+    with pytest.raises(ConfigurationError, match="systems: graph: country.*3"):
         config(tmp_path, {"graph": {"kind": "tiny_system:GRAPH", "country": 3}})
-    with pytest.raises(ConfigurationError, match="share = 'half' must be a number"):
+    with pytest.raises(ConfigurationError, match="share.*'half'"):
         config(tmp_path, {"ras_share": {"share": "half"}})
 
 
