@@ -108,14 +108,12 @@ def _settings(run: Path) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("optimizer"), dict):
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise ConfigurationError(
             f"{file} is damaged. Copy it again; or remove {run} with its checkpoints, and train "
             "anew."
-        )
+        ) from error
     return found
 
 

@@ -53,9 +53,6 @@ def _complete(
     kept.execute("CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, vector BLOB)")
     known = "SELECT text, vector FROM vectors WHERE text IN (SELECT value FROM json_each(?))"
     rows: dict[str, bytes] = dict(kept.execute(known, (json.dumps(list(texts)),)))
-    size = encoder.dimension * np.dtype(np.float32).itemsize
-    if any(len(row) != size for row in rows.values()):
-        raise sqlite3.DataError("vectors of another length")
     missing = [key for key in texts if key not in rows]
     with asyncio.Runner() as loop:
         for start in range(0, len(missing), AT_ONCE):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,16 @@ import torch
 from ras_flow.errors import ConfigurationError
 from ras_flow.training.checkpoints import last_checkpoint
 
-STATE = {"global_step": 3, "max_steps": 4, "log_history": []}
 FILES = ("optimizer.pt", "scheduler.pt", "rng_state.pth")
 
 
-def write(folder: Path, state: object = STATE) -> Path:
+def write(folder: Path) -> Path:
     """Write a checkpoint."""
     folder.mkdir()
     (folder / "trained.safetensors").write_bytes(b"weights")
     for name in FILES:
         torch.save({}, folder / name)
-    (folder / "trainer_state.json").write_text(json.dumps(state))
+    (folder / "trainer_state.json").write_text("{}")
     return folder
 
 
@@ -41,13 +39,6 @@ def test_a_file_that_is_missing_is_told(tmp_path: Path, lost: str) -> None:
     write(tmp_path / "checkpoint-9")
     (write(tmp_path / "checkpoint-10") / lost).unlink()
     with pytest.raises(ConfigurationError, match="checkpoint-10 is damaged: .* is missing"):
-        last_checkpoint(tmp_path)
-
-
-@pytest.mark.parametrize("state", [[], STATE | {"max_steps": None}])
-def test_a_state_with_wrong_values_is_told(tmp_path: Path, state: object) -> None:
-    write(tmp_path / "checkpoint-3", state)
-    with pytest.raises(ConfigurationError, match="checkpoint-3 is damaged: trainer_state.json"):
         last_checkpoint(tmp_path)
 
 

@@ -1,15 +1,8 @@
 """The one training record, as JSON lines: data alone, without a word of any prompt.
 
-A record is what planner or answerer see at one moment of a run, and what they should say. How it
-is put into words is left to the formatter that training shares with inference.
-
-::
-
-    {"id": "2wiki/7f3a/0/plan-1", "source": "2wiki", "split": "train", "task": "plan",
-     "question": "When was the director of Salt Road born?",
-     "chain": [{"subquery": "When was the director of Salt Road born?",
-                "triples": [["Salt Road", "directed by", "Aino Laine"]]}],
-     "target": {"label": "SUBQ", "subquery": "When was Aino Laine born?"}}
+A record is what planner or answerer see at one moment of a run, and what they should say, as in
+docs/training.md. How it is put into words is left to the formatter that training shares with
+inference.
 
 Where passages are kept as text (table 2, "No Text-to-Triple"), a hop's ``triples`` are empty and it
 has ``passages``, pairs of title and text.

@@ -11,9 +11,8 @@ from ras_flow.errors import ConfigurationError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.training.splits import Splitter
 from ras_flow.training.triples.config import DataSettings
-from ras_flow.training.triples.data import load_data
+from ras_flow.training.triples.data import limit, load_data, split, title_key
 from ras_flow.training.triples.examples import Example
-from ras_flow.training.triples.splits import limit, split, title_key
 from tests.training.triples.samples import write_rows
 
 TITLE = st.sampled_from([f"{name}{end}" for name in "ABCDEFGHKM" for end in ("", " (film)", "!")])

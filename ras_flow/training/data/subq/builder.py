@@ -24,8 +24,13 @@ from ras_flow.support.validation import NonNegative, Positive
 from ras_flow.training.data.calls import CallLog, LoggedModel
 from ras_flow.training.data.records import Record
 from ras_flow.training.data.subq.hops import Asked, Document, hop_records, known_records
-from ras_flow.training.data.subq.prompts import again, filter_prompt, subquery_prompt
-from ras_flow.training.data.subq.replies import read_numbers, read_subquery
+from ras_flow.training.data.subq.prompts import (
+    again,
+    filter_prompt,
+    read_numbers,
+    read_subquery,
+    subquery_prompt,
+)
 from ras_flow.training.splits import Splitter
 
 ATTEMPTS = 3

@@ -1,9 +1,16 @@
-"""What models are told when HotpotQA-SUBQ is built (appendix C, figures 7 and 8; wording ours)."""
+"""What models are told when HotpotQA-SUBQ is built (appendix C; wording ours), and their replies.
+
+Readers of replies return what they read and what is wrong with it, or None; no reply raises.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
+from ras_flow.formats.normalize import normalize_question
+from ras_flow.formats.plan import parse_plan
+from ras_flow.formats.text import scrub
 from ras_flow.parts.prompted.prompting import ask, few_shot
 from ras_flow.parts.records import Message
 
@@ -54,6 +61,11 @@ SUBQUERY_EXAMPLES = [
 
 AGAIN = "That cannot be used: {problem} Reply again."
 
+_NAMED = re.compile(r"^(?:output|answer|texts?|numbers?)\s*:\s*", re.I)
+_NONE = re.compile(r"\W*none\b", re.I)
+_NUMBER = r"[\[(]?\d{1,9}[\])]?"
+_NUMBERS = re.compile(rf"{_NUMBER}(?:\s*(?:,|;|and|&)\s*{_NUMBER})*\.?", re.I)
+
 
 def filter_prompt(question: str, documents: Sequence[tuple[str, str]]) -> list[Message]:
     """Ask which documents are needed."""
@@ -88,3 +100,28 @@ def again(prompt: Sequence[Message], reply: str, problem: str) -> list[Message]:
 
 def _one_line(document: tuple[str, str]) -> str:
     return " ".join(f"{document[0]}: {document[1]}".split())
+
+
+def read_numbers(text: str, *, count: int) -> tuple[list[int], str | None]:
+    """Read which documents are needed."""
+    line = _NAMED.sub("", _first_line(text))
+    if _NONE.match(line):
+        return [], None
+    numbers = [int(n) for n in re.findall(r"\d+", line)] if _NUMBERS.fullmatch(line) else []
+    if not numbers or any(not 1 <= n <= count for n in numbers):
+        return [], f"Write numbers from 1 to {count}, separated by commas, or: none."
+    return list(dict.fromkeys(numbers)), None
+
+
+def read_subquery(text: str, *, earlier: Iterable[str]) -> tuple[str, str | None]:
+    """Read a subquery."""
+    plan = parse_plan(f"[SUBQ] {scrub(_first_line(text))}")
+    if plan.label != "SUBQ":
+        return "", "Write one short question."
+    if normalize_question(plan.subquery) in map(normalize_question, earlier):
+        return "", "This was asked before. Ask what the text adds."
+    return plan.subquery, None
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.split("\n") if line.strip()), "")

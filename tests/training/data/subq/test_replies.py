@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ras_flow.formats.normalize import normalize_question
-from ras_flow.training.data.subq.replies import read_numbers, read_subquery
+from ras_flow.training.data.subq.prompts import read_numbers, read_subquery
 
 
 @given(st.text(), st.integers(0, 9))
