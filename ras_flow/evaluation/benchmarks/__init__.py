@@ -13,8 +13,8 @@ from ras_flow.datasets.reading import Row
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.benchmarks import closed, jsonl, knowledge_graphs, multi_hop, open_ended
 from ras_flow.evaluation.benchmarks.form import Form
-from ras_flow.evaluation.benchmarks.unanswerable import in_order_by_chance, set_apart
 from ras_flow.evaluation.question import Benchmark, Question, pooled_documents
+from ras_flow.state.schema import Document
 
 FORMS: dict[str, Form] = {
     **open_ended.FORMS,
@@ -24,6 +24,9 @@ FORMS: dict[str, Form] = {
     **jsonl.FORMS,
 }
 """Benchmarks by name."""
+
+Questions = tuple[Question, ...]
+Pool = tuple[Document, ...]
 
 _PART_FIELDS = ("split", "set", "kb", "graph", "src")
 
@@ -50,18 +53,16 @@ def load_benchmark(
     form = FORMS.get(name)
     if form is None:
         raise ConfigurationError(f"Unknown benchmark {name!r}. Choose one of: {', '.join(FORMS)}.")
-    if limit is not None and limit < 1:
-        raise ConfigurationError(f"The limit of {name} is {limit}: ask at least 1 question.")
     rows = form.rows(path) if split is None else _part(form.rows(path), split, path)
     questions = _identified((row, form.read(row)) for row in rows)
     pool = pooled_documents(questions)
     facts = dict.fromkeys(fact for one in questions if pooled for fact in one.graph)
     if only is not None:
         questions = tuple(one for one in questions if only(one))
-    questions, unknown, pool = set_apart(questions, pool, unanswerable, seed, given=given)
+    questions, unknown, pool = _set_apart(questions, pool, unanswerable, seed, given=given)
     if not questions:
         raise InputError(f"{path} has no question that can be asked and judged.")
-    asked = {one.id for one in in_order_by_chance(questions, seed)[:limit]}
+    asked = {one.id for one in _in_order_by_chance(questions, seed)[:limit]}
     return Benchmark(
         name=name,
         questions=tuple(one for one in questions if one.id in asked),
@@ -106,3 +107,52 @@ def _identified(read: Iterable[tuple[Row, Question | None]]) -> tuple[Question, 
             raise InputError(f"{row.where}: the id {id!r} comes twice; give each its own.")
         found[id] = replace(question, id=id, pages=gold_titles(row))
     return tuple(found.values())
+
+
+def _set_apart(
+    questions: Questions, pool: Pool, count: int, seed: int, *, given: bool
+) -> tuple[Questions, Questions, Pool]:
+    """Return the answerable questions, ``count`` that what is searched does not answer, and that.
+
+    First come the file's own unanswerable questions; those with documents (MuSiQue) if they are
+    asked of these alone, since a pool would hold what their answerable twins rest on. Else the gold
+    documents of questions drawn by chance are taken out of the pool, and no other question is asked
+    that rests on these.
+    """
+    known = tuple(one for one in questions if one.answerable)
+    if not count:
+        return known, (), pool
+    own = [one for one in questions if not one.answerable and (given or not one.documents)]
+    if given or not pool or len(own) >= count:
+        if len(own) < count:
+            raise ConfigurationError(
+                f"unanswerable = {count}, but the file has {len(own)} questions without an answer: "
+                'ask for fewer, or have them made with index = "pool".'
+            )
+        return known, _in_order_by_chance(own, seed)[:count], pool
+    sound = [one for one in known if one.support and all(each.title for each in one.support)]
+    chosen = _in_order_by_chance(sound, seed)[::-1][:count]
+    if len(chosen) < count:
+        raise ConfigurationError(
+            f"unanswerable = {count}, but the file names the gold documents of {len(sound)} "
+            "questions: ask for fewer, or for the file's own with retrieval = 'given'."
+        )
+    out = _titles(chosen)
+    return (
+        tuple(one for one in known if not out.intersection(_titles([one]))),
+        tuple(replace(one, answerable=False, support=()) for one in chosen),
+        tuple(document for document in pool if document.get("title", "") not in out),
+    )
+
+
+def _in_order_by_chance(questions: Iterable[Question], seed: int) -> Questions:
+    """Order questions by chance: the same for a seed, whatever other questions there are."""
+
+    def place(question: Question) -> tuple[str, str]:
+        return sha256(f"{seed}\0{question.question}".encode()).hexdigest(), question.id
+
+    return tuple(sorted(questions, key=place))
+
+
+def _titles(questions: Iterable[Question]) -> set[str]:
+    return {each.title for one in questions for each in one.support}

@@ -61,12 +61,6 @@ def mauve(
     other features are only comparable among themselves. It says little of less than some hundred
     texts.
     """
-    if len(predictions) != len(questions):
-        raise InputError(
-            f"MAUVE compares as many predictions as questions; there are {len(predictions)} "
-            f"predictions of {len(questions)} questions."
-        )
-    check_mauve(len(questions))
     library = require("mauve", extra="mauve")
     gold = [_beginning(question, question.answers[0]) for question in questions]
     said = [_beginning(*pair) for pair in zip(questions, predictions, strict=True)]

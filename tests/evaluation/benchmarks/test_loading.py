@@ -196,9 +196,7 @@ def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
         load_benchmark("jsonl", path)
 
 
-def test_wrong_settings_are_told(tmp_path: Path) -> None:
+def test_an_unknown_benchmark_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", *rows(2))
     with pytest.raises(ConfigurationError, match="'squad'.*triviaqa.*jsonl"):
         load_benchmark("squad", path)
-    with pytest.raises(ConfigurationError, match="limit of jsonl is 0"):
-        load_benchmark("jsonl", path, limit=0)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ras_flow.evaluation.metrics.steps import (
     Found,
@@ -108,24 +106,3 @@ def test_recall_adds_up_from_hop_to_hop() -> None:
     hops = [[OTHER], [TITLED, OTHER], [passage("Aino Laine")]]
     by_hop = recall_by_hop([FILM, PERSON], hops)
     assert by_hop == [Found(0.0, False), Found(0.5, False), Found(1.0, True)]
-
-
-TITLES = st.sampled_from(["b c", "b", "c", "d", ""])
-
-
-@given(st.lists(TITLES, max_size=4), st.lists(st.lists(TITLES, max_size=3), max_size=4))
-def test_recall_never_falls_and_ends_as_that_of_all_passages(
-    titles: list[str], hops: list[list[str]]
-) -> None:
-    support = [Support(title) for title in titles]
-    retrieved = [[passage(title) for title in hop] for hop in hops]
-    by_hop = recall_by_hop(support, retrieved)
-    if by_hop is None:
-        assert not any(titles)
-        return
-    recalls = [found.recall for found in by_hop]
-    assert recalls == sorted(recalls)
-    if hops:
-        wanted = set(titles) - {""}
-        got = wanted & {title for hop in hops for title in hop}
-        assert by_hop[-1] == Found(len(got) / len(wanted), got == wanted)

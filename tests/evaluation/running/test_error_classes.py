@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ras_flow.evaluation.clues import ClueEvidence
-from ras_flow.evaluation.error_classes import ABOUT, Evidence, classify
+from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.state.schema import Passage, Triple
 
@@ -152,43 +150,3 @@ def test_without_support_the_gold_answer_is_looked_for(
     answers: tuple[str, ...], evidence: Evidence, kind: str
 ) -> None:
     assert classify(replace(QUESTION, support=(), answers=answers), evidence).kind == kind
-
-
-TEXT = st.text(max_size=12)
-PASSAGE = st.builds(
-    lambda id, title, text: Passage(id=id, title=title, text=text), TEXT, TEXT, TEXT
-)
-TRIPLE = st.builds(triple, TEXT, TEXT, TEXT, TEXT)
-SUPPORT = st.builds(
-    Support, TEXT, TEXT, TEXT, st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=2).map(tuple)
-)
-GRAPH = st.none() | st.dictionaries(TEXT, TRIPLE, max_size=3)
-
-
-@given(
-    st.builds(
-        Question,
-        id=st.just("q"),
-        question=st.just("?"),
-        answers=st.lists(TEXT, min_size=1, max_size=2).map(tuple),
-        support=st.lists(SUPPORT, max_size=3).map(tuple),
-    ),
-    st.builds(
-        Evidence,
-        searches=st.lists(TEXT, max_size=3),
-        passages=st.lists(PASSAGE, max_size=3),
-        triples=GRAPH,
-        read=GRAPH,
-        stop_reason=st.sampled_from(["sufficient", "max_hops", "static", None]),
-        plans=st.booleans(),
-        may_search=st.booleans(),
-        cut_short=st.booleans(),
-    ),
-    st.booleans(),
-)
-def test_every_run_gets_a_class_with_a_reason(
-    question: Question, evidence: Evidence, as_text: bool
-) -> None:
-    evidence = replace(evidence, texts=evidence.passages[:1] if as_text else ())
-    finding = classify(question, evidence)
-    assert finding.kind in ABOUT and finding.why

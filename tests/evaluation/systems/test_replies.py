@@ -75,12 +75,6 @@ def test_a_step_ends_with_the_line_of_the_action_that_is_taken() -> None:
     assert cut_step(f"{BORN}.\nSo it is.") == f"{BORN}.\nSo it is."
 
 
-@given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9 ?']{0,30}[A-Za-z0-9?]", fullmatch=True))
-def test_any_plain_search_comes_back_whole(query: str) -> None:
-    text = f"Thought: I look it up.\nAction: Search[{query}]\nObservation: none"
-    assert parse_action(text) == Action("search", query)
-
-
 @pytest.mark.parametrize(
     ("text", "parsed"),
     [

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ras_flow.errors import InputError
 from ras_flow.training.data.records import Record, check_record, read_records
@@ -20,33 +18,6 @@ PLAN: Record = {
     "chain": [{"subquery": "Who?", "triples": [["s", "p", "o"]]}],
     "target": {"label": "SUBQ", "subquery": "Where?"},
 }
-
-texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
-links = st.fixed_dictionaries(
-    {
-        "subquery": texts,
-        "triples": st.lists(st.lists(texts, min_size=3, max_size=3), max_size=3),
-    }
-)
-records = st.fixed_dictionaries(
-    {
-        "id": texts,
-        "source": texts,
-        "split": st.sampled_from(["train", "dev", "test"]),
-        "task": st.just("answer"),
-        "question": texts,
-        "chain": st.lists(links, max_size=3),
-        "target": st.fixed_dictionaries({"answer": texts}),
-    },
-    optional={"instruction": texts},
-)
-
-
-@given(st.lists(records, unique_by=lambda record: record["id"]))
-def test_what_is_written_is_read_back(tmp_path_factory: Any, written: list[Record]) -> None:
-    path = tmp_path_factory.mktemp("records") / "train.jsonl"
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in written))
-    assert list(read_records(path)) == written
 
 
 def hop(**changes: Any) -> list[dict[str, Any]]:
