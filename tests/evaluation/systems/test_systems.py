@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -133,21 +132,22 @@ async def test_a_baseline_answers_as_its_method_says_and_its_run_can_be_shown(
 
 
 async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_second() -> None:
-    took: list[float] = []
+    class Counting(ScriptedModel):
+        calls, under_way, at_once = 0, 0, 0
 
-    class Slow(ScriptedModel):
         async def generate(self, *args: Any, **more: Any) -> Any:
-            began = perf_counter()
+            self.calls, self.under_way = self.calls + 1, self.under_way + 1
+            self.at_once = max(self.at_once, self.under_way)
             await asyncio.sleep(0.05)
-            made = await super().generate(*args, **more)
-            took.append(perf_counter() - began)
-            return made
+            self.under_way -= 1
+            return await super().generate(*args, **more)
 
-    result = await ask(build("sure", Slow(sure), top_k=4))
+    model = Counting(sure)
+    result = await ask(build("sure", model, top_k=4))
     assert result["answer"] == "Narvik"
     # Candidates, then two summaries, then two verdicts and the comparison in both orders.
-    assert len(took) == 7 == result["usage"]["answer"]["calls"]
-    assert 0.15 <= result["usage"]["answer"]["seconds"] < sum(took), "it asks at once"
+    assert model.calls == 7 == result["usage"]["answer"]["calls"]
+    assert model.at_once > 1
 
 
 async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
@@ -293,8 +293,6 @@ def test_settings_that_make_no_sense_are_named() -> None:
         find_system("magic")
     with pytest.raises(ConfigurationError, match="share = 0"):
         build("ras_share", options={"share": 0})
-    with pytest.raises(ConfigurationError, match="`reader`"):
-        build("react")
     assert set(REPLIES) == {kind for kind, system in SYSTEMS.items() if system.baseline}
 
 
