@@ -45,13 +45,6 @@ class Ingredients:
     seed: int = 0
     gold: Mapping[str, Collection[Spo]] = field(default_factory=dict)
 
-    @property
-    def model(self) -> LanguageModel:
-        """The model of a baseline, which must have one."""
-        if self.reader is None:
-            raise ConfigurationError("A baseline needs a language model: name one as `reader`.")
-        return self.reader
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvalSystem:
@@ -161,7 +154,7 @@ def _baseline(kind: str, about: str, method: str, **more: Any) -> EvalSystem:
     return EvalSystem(
         kind=kind,
         about=about,
-        build=lambda given: _load(".loop:build_loop")(_load(method)(given.model), given.parts),
+        build=lambda given: _load(".loop:build_loop")(_load(method)(given.reader), given.parts),
         baseline=True,
         **more,
     )
