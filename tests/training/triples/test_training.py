@@ -250,8 +250,7 @@ def test_an_export_is_a_plain_model_that_writes_the_same(unbroken: Path, tmp_pat
 
 
 def test_a_trained_extractor_is_asked_as_it_was_trained(home: Path, unbroken: Path) -> None:
-    extractor = make_extractor(load_language_model(f"local:{unbroken}")).extractor
-    assert isinstance(extractor, PromptedExtractor)
+    extractor = make_extractor(load_language_model(f"local:{unbroken}"))
     assert [m["content"] for m in extractor.form.prefix] == ["Write facts."]
     assert extractor.form.max_new_tokens == 200
     other = make_extractor(load_language_model(f"local:{home / 'causal'}"))
