@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Any, cast
 from uuid import uuid4
 
@@ -31,6 +31,9 @@ from ras_flow.systems import find_system
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
+AtWork = Callable[[str, bool], AbstractAsyncContextManager[None]]
+"""Counts as at work on a run, alone or not, among all who share the checkpointer."""
+
 
 class _Serializer(JsonPlusSerializer):
     """LangGraph's, whose errors say what to do."""
@@ -57,10 +60,11 @@ class LocalThreads:
     What other programs keep there is left alone as if it were not there.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, at_work: AtWork = lambda run_id, alone: nullcontext()) -> None:
         self.system = _name_of(graph)
         self.graph = graph.with_config(metadata={METADATA: self.system})
         self._graphs = {self.system: self.graph}
+        self._at_work = at_work
 
     def new_id(self) -> str:
         """Return a fresh run id: 12 hex digits."""
@@ -133,21 +137,25 @@ class LocalThreads:
         seen: str | None = None,
         system: str | None = None,
     ) -> AsyncGenerator[Event]:
-        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest."""
-        if isinstance(given, dict):
-            check_question(str(given.get("question")))  # What is refused is not stored.
-            graph = self._graph_of(run_id, system or self.system)
-        else:
-            graph = await self._graph_for(run_id, checkpoint)
-        if seen is not None:
-            await check_not_gone_on(self, run_id, seen, checkpoint)
-        stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
-            given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
-        )
-        async with aclosing(stream):
-            async for event in stream:
-                if is_event(event):
-                    yield event
+        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
+
+        Who asks begins a branch, as who forks does. Who goes on with one (``seen``) must be alone.
+        """
+        async with self._at_work(run_id, seen is not None):
+            if isinstance(given, dict):
+                check_question(str(given.get("question")))  # What is refused is not stored.
+                graph = self._graph_of(run_id, system or self.system)
+            else:
+                graph = await self._graph_for(run_id, checkpoint)
+            if seen is not None:
+                await check_not_gone_on(self, run_id, seen, checkpoint)
+            stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
+                given, _config(run_id, checkpoint), stream_mode="custom", durability="sync"
+            )
+            async with aclosing(stream):
+                async for event in stream:
+                    if is_event(event):
+                        yield event
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
         """Go on from a checkpoint; tell the new branch's own first one before all else."""
@@ -159,7 +167,7 @@ class LocalThreads:
             durability="sync",
         )
         forked = False
-        async with aclosing(stream):
+        async with self._at_work(run_id, False), aclosing(stream):
             async for mode, event in stream:
                 if mode == "custom":
                     if is_event(event):

@@ -20,7 +20,7 @@ from ras_flow.runs.commands import command
 from ras_flow.runs.local import Graph, LocalThreads
 from ras_flow.runs.reader import StoredRuns
 from ras_flow.runs.stored import context_of
-from ras_flow.runs.systems import context_type, system_of
+from ras_flow.runs.systems import known_system, system_of
 from ras_flow.runs.threads import Saved, Threads
 from ras_flow.runs.timeline import check_values
 from ras_flow.settings.context import Context
@@ -61,7 +61,7 @@ class Runs(StoredRuns):
     @property
     def settings_class(self) -> type[Context]:
         """The class of new runs' settings."""
-        return context_type(self.system)
+        return known_system(self.system).context
 
     async def start(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ras_flow.errors import ConfigurationError, RunError
-from ras_flow.runs.systems import context_type
+from ras_flow.runs.systems import known_system
 from ras_flow.runs.threads import Saved
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
@@ -100,6 +100,6 @@ def summary_of(run_id: str, asked: str, saved: Saved) -> RunSummary:
 def context_of(run_id: str, saved: Saved) -> Context:
     """Return the settings that a run was given, unless another version wrote them."""
     try:
-        return context_type(saved.system).from_mapping(saved.values.get("context") or {})
+        return known_system(saved.system).context.from_mapping(saved.values.get("context") or {})
     except ConfigurationError as error:
         raise RunError(f"The settings of run {run_id} cannot be used: {error}") from error

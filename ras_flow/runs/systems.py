@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, NotRequired, get_origin, get_type_hints
 
 from ras_flow.errors import ConfigurationError, RunError
 from ras_flow.runs.document import SystemInfo
-from ras_flow.settings.context import Context
-from ras_flow.systems import Section, System, find_system, system_names
+from ras_flow.systems import System, find_system, system_names
 
 
 def system_of(run_id: str, name: str) -> System:
@@ -23,17 +21,17 @@ def system_of(run_id: str, name: str) -> System:
         ) from error
 
 
-def context_type(name: str) -> type[Context]:
-    """Return the class of a system's settings."""
-    known = _known(name)
-    return known.context if known else Context
+def known_system(name: str) -> System:
+    """Return a system; for one that is unknown here, one that adds and edits nothing."""
+    try:
+        return find_system(name)
+    except ConfigurationError:
+        return System(name=name, about="", build=lambda parts: find_system(name).build(parts))
 
 
 def info_of(name: str) -> SystemInfo:
-    """Describe a system to readers of its runs; nothing can be edited of an unknown one."""
-    known = _known(name)
-    if known is None:
-        return SystemInfo(name=name, roles=[], stop_reasons={}, edits={}, operations={})
+    """Describe a system to readers of its runs."""
+    known = known_system(name)
     return SystemInfo(
         name=name,
         roles=list(known.context.model_roles),
@@ -49,30 +47,6 @@ def _fields(record: Any) -> list[str]:
     return [
         name for name, kind in hints.items() if name != "op" and get_origin(kind) is not NotRequired
     ]
-
-
-def tells_of(name: str) -> Mapping[str, Callable[[Any], Section]]:
-    """Return how a system's own events are shown."""
-    known = _known(name)
-    return known.tells if known else {}
-
-
-def sections_of(name: str, state: Mapping[str, Any]) -> list[Section]:
-    """Return what a system adds to what people are shown of a run's state."""
-    known = _known(name)
-    return list(known.sections(state)) if known else []
-
-
-def open_of(name: str, state: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return what a system's run asks and does not know."""
-    known = _known(name)
-    return list(known.open(state)) if known else []
-
-
-def own_of(name: str, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a system's documents have of its own channels."""
-    known = _known(name)
-    return {key: state[key] for key in known.keeps if key in state} if known else {}
 
 
 def stop_reasons() -> list[str]:
@@ -92,10 +66,3 @@ def offered(own: str) -> list[dict[str, Any]]:
         }
         for one in found
     ]
-
-
-def _known(name: str) -> System | None:
-    try:
-        return find_system(name)
-    except ConfigurationError:
-        return None

@@ -16,7 +16,7 @@ from ras_flow.runs.branches import StoredBranch, find_branches
 from ras_flow.runs.document import FORMAT, Branch, RunDocument, ShownSection, Status, Step
 from ras_flow.runs.reading import passages_of
 from ras_flow.runs.stored import stop_reason_of
-from ras_flow.runs.systems import info_of, open_of, own_of, sections_of
+from ras_flow.runs.systems import info_of, known_system
 from ras_flow.runs.threads import Saved
 from ras_flow.state.evidence import find_evidence
 from ras_flow.state.kg import QueryKG, by_hop, merge_triples
@@ -175,6 +175,7 @@ def _hop(node: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> int | Non
 
 def _branch(way: StoredBranch) -> Branch:
     last = way.steps[-1]
+    system = known_system(last.system)
     values = cast(_Kept, last.values)
     hops, triples = values.get("hops", []), values.get("triples", {})
     status: Status = "unfinished" if last.next else "finished"
@@ -196,16 +197,16 @@ def _branch(way: StoredBranch) -> Branch:
         stated_in={id: triple["passages"] for id, triple in triples.items()},
         warnings=values.get("warnings", []),
         settings=as_json(values.get("context") or {}),
-        open=open_of(last.system, last.values),
+        open=list(system.open(last.values)),
         sections=_sections(last),
-        own=as_json(own_of(last.system, last.values)),
+        own=as_json({name: last.values[name] for name in system.keeps if name in last.values}),
     )
 
 
 def _sections(saved: Saved) -> list[ShownSection]:
     return [
         ShownSection(title=section.title, lines=list(map(plain, section.lines)))
-        for section in sections_of(saved.system, saved.values)
+        for section in known_system(saved.system).sections(saved.values)
     ]
 
 

@@ -17,7 +17,7 @@ from ras_flow.parts.source import PartsSource
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import RunDocument
 from ras_flow.runs.reading import address_of, get_branch, graph_of
-from ras_flow.runs.systems import context_type
+from ras_flow.runs.systems import known_system
 from ras_flow.state.channels import RasState
 from ras_flow.state.support import MAX_CITATIONS
 from ras_flow.systems import find_system
@@ -56,7 +56,7 @@ async def answers_without(
             f"Branch {way['number']} of run {document['run']} has no answer yet: "
             f"go on with it first: {command('resume', address_of(document, way))}"
         )
-    parts = parts or Parts(defaults=context_type(document["system"]["name"])())
+    parts = parts or Parts(defaults=known_system(document["system"]["name"]).context())
     graph = graph_of(document, way)
     state = cast(
         RasState,

@@ -93,7 +93,7 @@ async def _fork(
         passages_of,
         steps_of,
     )
-    from ras_flow.runs.systems import tells_of
+    from ras_flow.runs.systems import known_system
 
     async with open_runs_at(database) as runs:
         address = await find_address(runs, run)
@@ -106,7 +106,7 @@ async def _fork(
         found = {"triples": dict.fromkeys(triples), "passages": passages_of(branch)}
         given = read_edits(edits, operations, **found)
         events = runs.fork(address.run, branch["steps"][step], given)
-        screen = Screen(quiet=as_json, tells=tells_of(document["system"]["name"]))
+        screen = Screen(quiet=as_json, tells=known_system(document["system"]["name"]).tells)
         first = await follow(events, address.run, screen)
         # Someone else may have made another branch meanwhile.
         forked = branch_with(await runs.document(address.run), first) if first else None
@@ -126,7 +126,7 @@ async def _resume(
     from ras_flow.runs.address import find_address
     from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
-    from ras_flow.runs.systems import tells_of
+    from ras_flow.runs.systems import known_system
 
     async with open_runs_at(database) as runs:
         address = await find_address(runs, run)
@@ -151,7 +151,7 @@ async def _resume(
             )
         else:
             events = runs.resume(address.run, branch=address.branch)
-        screen = Screen(quiet=as_json, tells=tells_of(document["system"]["name"]))
+        screen = Screen(quiet=as_json, tells=known_system(document["system"]["name"]).tells)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await follow(events, run, screen)

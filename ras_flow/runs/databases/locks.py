@@ -46,7 +46,7 @@ class ThreadLocks:
         self._at_work: Counter[str] = Counter()
 
     @asynccontextmanager
-    async def at_work(self, thread: str, *, alone: bool) -> AsyncIterator[None]:
+    async def at_work(self, thread: str, alone: bool) -> AsyncIterator[None]:
         """Count as at work on a thread."""
         # Whoever is cancelled half-way would leave a lock behind: begin and end are tasks apart.
         begun = asyncio.create_task(self._begin(thread, alone))

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from langgraph.types import Command
-
 from ras_flow.errors import RunError
-from ras_flow.events import Event
 from ras_flow.runs.databases.locks import OPTIONS, ThreadLocks
-from ras_flow.runs.local import DATA_ONLY, Graph, LocalThreads
+from ras_flow.runs.local import DATA_ONLY, LocalThreads
 from ras_flow.runs.runs import Builder, Runs
-from ras_flow.state.channels import RasInput
 from ras_flow.support.extras import require
 from ras_flow.systems import DEFAULT, find_system
 
@@ -88,44 +84,9 @@ async def open_postgres_runs(
         )
         locks = ThreadLocks(address)
         try:
-            yield Runs(PostgresThreads(graph, locks), told=partial(_translate_errors, address))
+            yield Runs(LocalThreads(graph, locks.at_work), told=partial(_translate_errors, address))
         finally:
             await locks.close()
-
-
-class PostgresThreads(LocalThreads):
-    """Threads of a database that several processes share."""
-
-    def __init__(self, graph: Graph, locks: ThreadLocks) -> None:
-        super().__init__(graph)
-        self._locks = locks
-
-    async def stream(
-        self,
-        run_id: str,
-        given: RasInput | Command[Any] | None,
-        checkpoint: str | None = None,
-        *,
-        seen: str | None = None,
-        system: str | None = None,
-    ) -> AsyncGenerator[Event]:
-        """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
-
-        Who asks begins a branch, as who forks does. Who goes on with a branch (``seen``) must be
-        alone.
-        """
-        async with self._locks.at_work(run_id, alone=seen is not None):
-            events = super().stream(run_id, given, checkpoint, seen=seen, system=system)
-            async with aclosing(events):
-                async for event in events:
-                    yield event
-
-    async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
-        """Go on from a checkpoint; tell the new branch's own first one before all else."""
-        async with self._locks.at_work(run_id, alone=False):
-            async with aclosing(super().replay(run_id, checkpoint)) as events:
-                async for event in events:
-                    yield event
 
 
 async def _migrate(address: str, options: dict[str, Any]) -> None:
