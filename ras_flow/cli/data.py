@@ -11,17 +11,8 @@ import typer
 
 from ras_flow.cli.options import path_argument
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.progress import shown_progress
 from ras_flow.cli.settings import BaseUrl
-from ras_flow.cli.work import (
-    GO_ON,
-    Out,
-    ended_by_ctrl_c,
-    in_time,
-    load_model,
-    report,
-    run_work,
-)
+from ras_flow.cli.work import GO_ON, Out, load_model, report, run_work
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULT_MODEL
 
@@ -159,8 +150,7 @@ def supervise(
             used = JoinedRefiner(join, named_ones) if join else named_ones[0]
             return await supervise(mix, out, used, progress, at_once=concurrency)
 
-    with ended_by_ctrl_c(GO_ON) as loop, shown_progress() as progress:
-        card = loop.run(in_time(work(progress)))
+    card = run_work(work, GO_ON)
     if as_json:
         print_json(card)
         return

@@ -13,8 +13,7 @@ from rich.tree import Tree
 
 from ras_flow.events import Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
 from ras_flow.formats.text import plain
-from ras_flow.state.schema import citation_text
-from ras_flow.state.usage import Spent
+from ras_flow.state.schema import Spent, citation_text
 from ras_flow.systems import Section
 
 GROWN = 20

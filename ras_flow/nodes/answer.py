@@ -17,7 +17,7 @@ from ras_flow.parts.protocols import Answerer
 from ras_flow.parts.records import AnswerRequest, Reply
 from ras_flow.parts.source import PartsSource
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import DEFAULT_TASK, get_task
+from ras_flow.settings.tasks import DEFAULT_TASK, TASKS
 from ras_flow.state.channels import RunState
 from ras_flow.state.reorganised import reorganise_found
 from ras_flow.state.schema import Passage
@@ -114,7 +114,7 @@ async def ask(
     ``more`` are further fields of its request. Evidence chains take the place of triples where no
     passage is read as text.
     """
-    task = get_task(context.task or DEFAULT_TASK)
+    task = TASKS[context.task or DEFAULT_TASK]
     seen = await view(state, context, parts, answerer, texts)
     if "chains" not in more and _reads_chains(answerer, context) and not any(texts):
         triples = await visible_triples(state, context, parts, answerer)

@@ -6,13 +6,26 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args, get_type_hints
 
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+
 from ras_flow.builder import SystemBuilder
 from ras_flow.nodes.review import Decide, Review, review
-from ras_flow.nodes.router import Router
 from ras_flow.systems import System
 
 Route = Decide | tuple[Decide, Mapping[str, str]]
 """What decides, with the nodes by its labels where its return type does not name them."""
+
+
+class _Router(RunnableLambda[Any, str]):
+    """A router whose decision is kept where the run is cancelled meanwhile.
+
+    LangGraph writes what a node returned, and only then asks its router. It takes a step that is
+    cancelled in between for done: resumed, the run would end without an answer. So the decision is
+    made without giving way to other tasks.
+    """
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> str:
+        return self.func(input)
 
 
 def add_routes(
@@ -66,7 +79,7 @@ def add_route(
     ends: dict[Hashable, str] = {one.node: one.node for one in after}
     ends.update(edges)
     ends.update((name, before[edges[label]].node) for label, name in paused.items())
-    builder.add_conditional_edges(source, Router(follow), ends)
+    builder.add_conditional_edges(source, _Router(follow), ends)
 
 
 def _ends(decide: Decide) -> dict[str, str]:

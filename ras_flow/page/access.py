@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -52,72 +53,54 @@ class SecureHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-class KnownHost:
-    """Refuses requests to another Host, as a rebound DNS name sends them."""
+class Guard:
+    """Refuses requests whose headers do not pass a check."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, passes: Callable[[Headers], bool], status: int, message: str
+    ) -> None:
         self._app = app
-        self._hosts = frozenset(hosts)
+        self._passes = passes
+        self._refusal = JSONResponse({"error": message}, status_code=status)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        hosts = Headers(scope=scope).getlist("host")
-        if len(hosts) == 1 and hosts[0].lower() in self._hosts:
-            await self._app(scope, receive, send)
-        else:
-            message = "The page has another address; open the link as it was printed."
-            await _refuse(421, message)(scope, receive, send)
+        known = scope["type"] == "lifespan" or self._passes(Headers(scope=scope))
+        await (self._app if known else self._refusal)(scope, receive, send)
 
 
-class OwnOrigin:
-    """Refuses requests that a page of another site sends."""
+def known_host(hosts: Collection[str]) -> Middleware:
+    """Refuse requests to another Host, as a rebound DNS name sends them."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def passes(headers: Headers) -> bool:
+        given = headers.getlist("host")
+        return len(given) == 1 and given[0].lower() in hosts
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if _is_own(Headers(scope=scope)):
-            await self._app(scope, receive, send)
-        else:
-            message = "Requests of other sites are refused; use the page itself."
-            await _refuse(403, message)(scope, receive, send)
+    message = "The page has another address; open the link as it was printed."
+    return Middleware(Guard, passes=passes, status=421, message=message)
 
 
-class BearerToken:
-    """Refuses requests without the token."""
+def own_origin() -> Middleware:
+    """Refuse requests that a page of another site sends, by what no script can set."""
 
-    def __init__(self, app: ASGIApp, *, token: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {token}".encode()
+    def passes(headers: Headers) -> bool:
+        site = headers.get("sec-fetch-site")
+        if site is not None:
+            return site in ("same-origin", "none")
+        # Browsers leave that header out for plain HTTP on a network.
+        origin = headers.get("origin")
+        return origin is None or origin.partition("://")[2] == headers.get("host")
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        given = Headers(scope=scope).get("authorization", "")
-        if secrets.compare_digest(given.encode(), self._expected):
-            await self._app(scope, receive, send)
-        else:
-            message = "The token is missing or wrong; open the link as it was printed."
-            await _refuse(401, message)(scope, receive, send)
+    message = "Requests of other sites are refused; use the page itself."
+    return Middleware(Guard, passes=passes, status=403, message=message)
 
 
-def new_token() -> str:
-    """Return a fresh random token of 256 bits, safe in an address."""
-    return secrets.token_urlsafe(32)
+def bearer_token(token: str) -> Middleware:
+    """Refuse requests without the token."""
+    expected = f"Bearer {token}".encode()
 
+    def passes(headers: Headers) -> bool:
+        return secrets.compare_digest(headers.get("authorization", "").encode(), expected)
 
-def _is_own(headers: Headers) -> bool:
-    """Tell by what no script can set whether a page of ours, or no page at all, sends this."""
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        return site in ("same-origin", "none")
-    # Browsers leave that header out for plain HTTP on a network.
-    origin = headers.get("origin")
-    return origin is None or origin.partition("://")[2] == headers.get("host")
-
-
-def _refuse(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"error": message}, status_code=status)
+    message = "The token is missing or wrong; open the link as it was printed."
+    return Middleware(Guard, passes=passes, status=401, message=message)

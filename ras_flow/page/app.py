@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from ras_flow.errors import AuthenticationError, RasFlowError, RunError, UnknownRunError
 from ras_flow.page import STATIC
-from ras_flow.page.access import OwnOrigin, SecureHeaders
+from ras_flow.page.access import SecureHeaders, own_origin
 from ras_flow.page.api import Api, OpenRuns, Streaming
 from ras_flow.page.choices import OfferChoices
 from ras_flow.page.work import Work
@@ -51,11 +51,7 @@ def create_app(
 
     api = Starlette(
         routes=Api(open_runs, choices, work, streaming).routes(),
-        middleware=[
-            Middleware(SecureHeaders, cache="no-store"),
-            Middleware(OwnOrigin),
-            *api_guards,
-        ],
+        middleware=[Middleware(SecureHeaders, cache="no-store"), own_origin(), *api_guards],
         exception_handlers={
             RasFlowError: _error_answer(400),
             RunError: _error_answer(500),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -10,11 +11,10 @@ from types import FrameType
 from urllib.parse import urlencode
 
 import uvicorn
-from starlette.middleware import Middleware
 from starlette.requests import Request
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.page.access import BearerToken, KnownHost, new_token
+from ras_flow.page.access import bearer_token, known_host
 from ras_flow.page.app import create_app
 from ras_flow.page.choices import OfferChoices, local_choices
 from ras_flow.runs.runs import Runs
@@ -42,7 +42,7 @@ async def serve_page(
         ) from error
     with listener:
         port = listener.getsockname()[1]
-        token = new_token()
+        token = secrets.token_urlsafe(32)
 
         @asynccontextmanager
         async def open_runs(_: Request) -> AsyncIterator[Runs]:
@@ -57,8 +57,8 @@ async def serve_page(
         app = create_app(
             open_runs,
             choices,
-            guards=[Middleware(KnownHost, hosts=hosts)],
-            api_guards=[Middleware(BearerToken, token=token)],
+            guards=[known_host(hosts)],
+            api_guards=[bearer_token(token)],
             # The page's token is not the key of a server that the runs are on.
             refused=403,
             stopped=stopped,

@@ -11,8 +11,7 @@ from typing_extensions import TypedDict
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.runs.document import Branch, RunDocument, Status
 from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
-from ras_flow.state.schema import Hop, Plan, name_of
-from ras_flow.state.usage import Spent
+from ras_flow.state.schema import Hop, Plan, Spent, name_of
 
 Name = Literal["a", "b"]
 What = Literal["question", "plan", "passages", "triples", "answer"]

@@ -8,8 +8,8 @@ from ras_flow.errors import InputError, UnknownRunError
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.state.kg import by_hop
-from ras_flow.state.schema import Triple
-from ras_flow.state.usage import Spent, add_up
+from ras_flow.state.schema import Spent, Triple
+from ras_flow.state.usage import add_up
 
 
 def get_branch(document: RunDocument, number: int | None = None) -> Branch:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ras_flow.errors import ConfigurationError
-
 
 class Task(NamedTuple):
     """What a kind of question asks of the answerer.
@@ -50,13 +48,3 @@ StrategyQA (ours), ASQA and ELI5, in this order."""
 
 DEFAULT_TASK = "short_qa"
 """For models that were trained on it, and benchmarks."""
-
-
-def get_task(name: str) -> Task:
-    """Look up a preset."""
-    try:
-        return TASKS[name]
-    except KeyError:
-        raise ConfigurationError(
-            f"Unknown task {name!r}. Choose one of: {', '.join(TASKS)}."
-        ) from None

@@ -133,18 +133,23 @@ class Step(TypedDict):
     problem: NotRequired[str]
 
 
-class Usage(TypedDict):
-    """The cost of one node step; ``role`` names the part that did the work.
+class Spent(TypedDict):
+    """What steps cost together.
 
     ``cached_tokens`` are those of the input that a server's prompt cache had; left out for none.
     """
 
-    role: str
     calls: int
     input_tokens: int
     output_tokens: int
     seconds: float
     cached_tokens: NotRequired[int]
+
+
+class Usage(Spent):
+    """The cost of one node step; ``role`` names the part that did the work."""
+
+    role: str
 
 
 class Stated(TypedDict):

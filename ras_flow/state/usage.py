@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import NotRequired, Protocol
+from typing import Protocol
 
-from typing_extensions import TypedDict
-
-from ras_flow.state.schema import Usage
+from ras_flow.state.schema import Spent, Usage
 
 
 class Counted(Protocol):
@@ -48,16 +46,6 @@ class Cost:
         return {self._step: {**self._usage, "seconds": seconds}}
 
 
-class Spent(TypedDict):
-    """What steps cost together, as :class:`ras_flow.state.schema.Usage` has it of one."""
-
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    seconds: float
-    cached_tokens: NotRequired[int]
-
-
 def add_up(uses: Iterable[Usage]) -> Spent:
     """Add up costs."""
     total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
@@ -75,7 +63,7 @@ def usage_by_role(uses: Iterable[Usage]) -> dict[str, Usage]:
     return totals
 
 
-def _add(total: Spent | Usage, use: Usage) -> None:
+def _add(total: Spent, use: Spent) -> None:
     for name in ("calls", "input_tokens", "output_tokens", "seconds"):
         total[name] += use[name]
     if cached := use.get("cached_tokens"):

@@ -12,12 +12,12 @@ from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import Answerer, LanguageModel
 from ras_flow.parts.records import Message, Reading, Reply
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import DEFAULT_TASK, get_task
+from ras_flow.settings.tasks import DEFAULT_TASK, TASKS
 from ras_flow.state.schema import Passage
 from ras_flow.t2rag.formats.resolution import ResolveRequest, resolve_view
 from ras_flow.t2rag.prompts import decompose, resolve
 
-TASKS = ("decompose", "resolve")
+TRAINED_FOR = ("decompose", "resolve")
 """What a model that was trained for these roles names in ``trained_for``."""
 
 DECOMPOSE_TOKENS, RESOLVE_TOKENS = 300, 400
@@ -26,7 +26,7 @@ STOP = ("\nQuestion:",)
 
 def is_trained(model: LanguageModel) -> bool:
     """Tell whether a model was trained for these roles, and knows their forms."""
-    return set(TASKS) <= set(getattr(model, "trained_for", ()))
+    return set(TRAINED_FOR) <= set(getattr(model, "trained_for", ()))
 
 
 def reading_of(model: LanguageModel) -> Reading:
@@ -56,7 +56,7 @@ def answer_form(model: LanguageModel, answerer: Answerer, settings: Context) -> 
 
     It does if one chat model fills slots and answers, briefly and not from evidence chains.
     """
-    task = get_task(settings.task or DEFAULT_TASK)
+    task = TASKS[settings.task or DEFAULT_TASK]
     one = not is_trained(model) and getattr(answerer, "model", None) == model
     if not one or settings.history == "chains" or task.max_answer_tokens > RESOLVE_TOKENS // 2:
         return None

@@ -15,7 +15,7 @@ from ras_flow.parts.prompted.prompting import ask, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Message, Reply
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import DEFAULT_TASK, Task, get_task
+from ras_flow.settings.tasks import DEFAULT_TASK, TASKS, Task
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Passage
 
@@ -99,7 +99,7 @@ def passages_of(state: RasState, hop: int | None = None) -> list[Passage]:
 
 
 def _task(context: Context) -> Task:
-    return get_task(context.task or DEFAULT_TASK)
+    return TASKS[context.task or DEFAULT_TASK]
 
 
 def instruction_of(context: Context) -> str:

@@ -13,7 +13,7 @@ from ras_flow.parts.records import HopRequest, Reply, SearchSeen
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import fingerprint, times_searched
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import get_task
+from ras_flow.settings.tasks import TASKS
 from ras_flow.state.channels import RasState
 from ras_flow.state.kg import found_only_known, stated_in
 from ras_flow.state.schema import Hop, Passage, Step, Triple
@@ -65,7 +65,7 @@ async def read_hop(
     The last call of a run sees the best passages of earlier searches in full too.
     """
     reader = await parts.get_hop_reader(context)
-    task = get_task(context.task or DEFAULT_TASK)
+    task = TASKS[context.task or DEFAULT_TASK]
     numbers = number_passages(state["hops"])
     searches = _searches(state, context, numbers, new)
     shown = {number for search in searches for number in search.shown or ()}

@@ -11,6 +11,8 @@ from typing import Any
 from ras_flow.errors import RunError
 from ras_flow.support.extras import require
 
+_psycopg = require("psycopg", extra="postgres")
+
 OPTIONS = {"autocommit": True, "client_encoding": "utf8"}
 """Of every connection; the environment or a user's settings may name another encoding."""
 
@@ -72,7 +74,6 @@ class ThreadLocks:
             await asyncio.sleep(0.1)
 
     async def _try(self, thread: str, alone: bool) -> bool:
-        errors = require("psycopg", extra="postgres").OperationalError
         async with self._one_at_a_time:
             # To the database all tasks of this process are one.
             if alone and self._at_work[thread]:
@@ -85,14 +86,13 @@ class ThreadLocks:
             if alone:
                 try:
                     await self._ask(_NOT_EXCLUSIVE, thread)
-                except errors:
+                except _psycopg.OperationalError:
                     # Both locks are gone with the connection, and nobody comes to count this out.
                     del self._at_work[thread]
                     raise
             return True
 
     async def _end(self, thread: str, begun: asyncio.Task[None]) -> None:
-        errors = require("psycopg", extra="postgres").OperationalError
         await asyncio.wait([begun])
         if begun.cancelled() or begun.exception():
             return
@@ -103,30 +103,28 @@ class ThreadLocks:
             del self._at_work[thread]
             try:
                 await self._ask(_NOT_SHARED, thread)
-            except errors:
+            except _psycopg.OperationalError:
                 # The connection is gone, and its locks with it.
                 return
 
     async def _ask(self, question: str, thread: str) -> bool:
-        errors = require("psycopg", extra="postgres").OperationalError
         try:
             async with asyncio.timeout(_ANSWER):
                 try:
                     return await self._ask_once(question, thread)
-                except errors:
+                except _psycopg.OperationalError:
                     # That the database was restarted shows only now.
                     return await self._ask_once(question, thread)
-        except (errors, TimeoutError) as error:
+        except (_psycopg.OperationalError, TimeoutError) as error:
             # It may still be there, and then has locks that nobody knows of.
             await self.close()
             if isinstance(error, TimeoutError):
-                raise errors(f"no answer within {_ANSWER:g} seconds") from None
+                raise _psycopg.OperationalError(f"no answer within {_ANSWER:g} seconds") from None
             raise
 
     async def _ask_once(self, question: str, thread: str) -> bool:
         if self._connection is None or self._connection.closed:
-            connect = require("psycopg", extra="postgres").AsyncConnection.connect
-            self._connection = await connect(self._address, **OPTIONS)
+            self._connection = await _psycopg.AsyncConnection.connect(self._address, **OPTIONS)
             await self._connection.execute(_MAY_BE_IDLE)
             for at_work in self._at_work:
                 await self._connection.execute(_SHARED, (at_work,))

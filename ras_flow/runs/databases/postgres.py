@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from langgraph.store.postgres.aio import AsyncPostgresStore
 
+_savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
+_stores = require("langgraph.store.postgres.aio", extra="postgres")
+_pools = require("psycopg_pool", extra="postgres")
+_psycopg = require("psycopg", extra="postgres")
+
 CONNECTIONS = 10
 """To the database, at most, of one process; a step of a run needs one for a few milliseconds."""
 
@@ -43,11 +48,7 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
     Only that takes a user who may create tables. Any number of processes may do this at once.
     Connections are made when they are needed, and made anew after the database was restarted.
     """
-    savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
-    stores = require("langgraph.store.postgres.aio", extra="postgres")
-    pools = require("psycopg_pool", extra="postgres")
-    rows = require("psycopg.rows", extra="postgres")
-    options = {**OPTIONS, "prepare_threshold": 0, "row_factory": rows.dict_row}
+    options = {**OPTIONS, "prepare_threshold": 0, "row_factory": _psycopg.rows.dict_row}
     with _translate_errors(address):
         # On a connection of its own: without a database, a pool would wait for one.
         await _migrate(address, options)
@@ -56,16 +57,16 @@ async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> Asyn
         async def keep(connection: Any) -> None:
             made.add(connection)
 
-        async with pools.AsyncConnectionPool(
+        async with _pools.AsyncConnectionPool(
             address,
             min_size=1,
             max_size=connections,
             kwargs=options,
             configure=keep,
-            check=pools.AsyncConnectionPool.check_connection,
+            check=_pools.AsyncConnectionPool.check_connection,
         ) as pool:
             try:
-                yield Postgres(savers.AsyncPostgresSaver(pool), stores.AsyncPostgresStore(pool))
+                yield Postgres(_savers.AsyncPostgresSaver(pool), _stores.AsyncPostgresStore(pool))
             finally:
                 # Where the server is suspended, psycopg would wait for the answer to each question.
                 for connection in list(made):
@@ -91,10 +92,7 @@ async def open_postgres_runs(
 
 async def _migrate(address: str, options: dict[str, Any]) -> None:
     """Make or change the tables where they are not as they must be, one process at a time."""
-    savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
-    stores = require("langgraph.store.postgres.aio", extra="postgres")
-    connect = require("psycopg", extra="postgres").AsyncConnection.connect
-    async with await connect(address, **options) as connection:
+    async with await _psycopg.AsyncConnection.connect(address, **options) as connection:
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
             raise RunError(
@@ -107,24 +105,22 @@ async def _migrate(address: str, options: dict[str, Any]) -> None:
         question = "SELECT pg_try_advisory_lock(%s) AS mine"
         while not (await (await connection.execute(question, (_MIGRATING,))).fetchone())["mine"]:
             await asyncio.sleep(0.05)
-        await savers.AsyncPostgresSaver(connection).setup()
-        await stores.AsyncPostgresStore(connection).setup()
+        await _savers.AsyncPostgresSaver(connection).setup()
+        await _stores.AsyncPostgresStore(connection).setup()
 
 
 async def _is_migrated(connection: Any) -> bool:
     """Look without `setup`, which asks for the right to create tables even where all are there."""
-    savers = require("langgraph.checkpoint.postgres.aio", extra="postgres")
-    stores = require("langgraph.store.postgres.aio", extra="postgres")
     needed = {
-        "checkpoint_migrations": len(savers.AsyncPostgresSaver.MIGRATIONS) - 1,
-        "store_migrations": len(stores.AsyncPostgresStore.MIGRATIONS) - 1,
+        "checkpoint_migrations": len(_savers.AsyncPostgresSaver.MIGRATIONS) - 1,
+        "store_migrations": len(_stores.AsyncPostgresStore.MIGRATIONS) - 1,
     }
     try:
         for table, version in needed.items():
             made = await connection.execute(f"SELECT coalesce(max(v), -1) AS v FROM {table}")
             if (await made.fetchone())["v"] < version:
                 return False
-    except require("psycopg.errors", extra="postgres").UndefinedTable:
+    except _psycopg.errors.UndefinedTable:
         return False
     return True
 
@@ -132,12 +128,11 @@ async def _is_migrated(connection: Any) -> bool:
 @contextmanager
 def _translate_errors(address: str) -> Iterator[None]:
     """Turn the database's errors into ours, without its password."""
-    psycopg = require("psycopg", extra="postgres")
     try:
-        known = psycopg.conninfo.conninfo_to_dict(address)
+        known = _psycopg.conninfo.conninfo_to_dict(address)
         if not _is_place(known.get("host") or "", known.get("port") or ""):
-            raise psycopg.ProgrammingError
-    except (psycopg.ProgrammingError, UnicodeEncodeError):
+            raise _psycopg.ProgrammingError
+    except (_psycopg.ProgrammingError, UnicodeEncodeError):
         # What it says of a malformed address has the address in it, and hence the password.
         raise RunError(
             "The address of the database is malformed: write it as "
@@ -145,7 +140,7 @@ def _translate_errors(address: str) -> Iterator[None]:
         ) from None
     try:
         yield
-    except psycopg.Error as error:
+    except _psycopg.Error as error:
         message = " ".join(str(error).split())
         for secret in (address, known.get("password")):
             message = message.replace(secret, "…") if secret else message
@@ -171,7 +166,7 @@ _ADVICE = {
 
 
 def _advice(error: Exception) -> str:
-    if isinstance(error, require("psycopg", extra="postgres").DataError):
+    if isinstance(error, _psycopg.DataError):
         return "What was stored is kept: leave out of the texts what it cannot store."
     unknown = "Check its address, that it is running, and that it has connections to spare."
     return _ADVICE.get(str(getattr(error, "sqlstate", None)), unknown)
