@@ -45,14 +45,10 @@ def decide(state: T2State, settings: T2Context) -> Decision:
         return Decision("answer", "max_hops")
     if over_budget(state, settings):
         return Decision("answer", "budget")
-    if is_stuck(state, settings):
+    # Nothing is left to search for: no clue, nor the question itself.
+    if not board.next and any(one.get("fallback") for one in state["rounds"]):
         return Decision("answer", "no_progress")
     return Decision("retrieve")
-
-
-def is_stuck(state: T2State, settings: T2Context) -> bool:
-    """Tell whether nothing is left to search for: no clue, nor the question itself."""
-    return not survey(state, settings).next and any(one.get("fallback") for one in state["rounds"])
 
 
 def after_start(state: T2State, settings: T2Context) -> Literal["decompose", "answer"]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -26,7 +23,7 @@ from ras_flow import Context, RasOutput, build_graph
 from ras_flow.errors import ConfigurationError, ModelUnavailableError
 from ras_flow.parts import PlanRequest, Reply
 from ras_flow.runs.databases.opening import open_runs_at
-from ras_flow.testing import ScriptedModel, ScriptedPlanner
+from ras_flow.testing import ScriptedModel
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -161,34 +158,6 @@ def test_sync_callers_are_asked_too(tmp_path: Path) -> None:
 
 async def test_invoke_works_beside_an_event_loop_that_is_at_work() -> None:
     assert build(world()).invoke({"question": QUESTION})["answer"] == "Narvik"
-
-
-def test_an_interrupt_beside_an_event_loop_ends_the_call(tmp_path: Path) -> None:
-    """As a notebook's, which interrupts the thread that waits."""
-    cancelled = threading.Event()
-
-    class Slow(ScriptedPlanner):
-        async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
-            try:
-                await asyncio.sleep(0.5)  # As a person's, it comes when the caller waits.
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-                await asyncio.sleep(60)
-            except asyncio.CancelledError:
-                cancelled.set()
-                raise
-            return await super().plan(requests)
-
-    with SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) as saver:
-        app = build(world(planner=Slow([])), checkpointer=saver)
-
-        async def cell() -> Any:
-            return app.invoke({"question": QUESTION}, THREAD)
-
-        loop = asyncio.new_event_loop()
-        with pytest.raises(KeyboardInterrupt):
-            loop.run_until_complete(cell())
-        loop.close()
-        assert cancelled.wait(10)
 
 
 async def test_your_own_language_model_can_play_any_role() -> None:

@@ -12,7 +12,6 @@ from examples.replay_and_fork import fork_without
 from ras_flow import Context, Runs
 from ras_flow.errors import ConfigurationError, IndexMissingError, InputError
 from ras_flow.state.kg import triple_id
-from tests.graph.test_cancelled import Planner
 from tests.graph.world import DOCUMENTS, QUESTION, build, world
 
 TOP1 = Context(top_k=1)
@@ -38,15 +37,6 @@ async def test_every_step_holds_what_was_known_then(saver: Any) -> None:
         *("plan", "retrieve", "to_triples", "merge_graph", "plan", "answer", ""),
     ]
     assert [count for _, count in seen] == [0] * 6 + [2] * 4 + [4] * 3
-
-
-@pytest.mark.every_checkpointer
-async def test_replaying_any_step_ends_in_the_same_answer(saver: Any) -> None:
-    graph = await answered(saver)
-    again = build(world(planner=Planner()), checkpointer=saver)
-    for step in (await history(graph))[1:-1]:
-        result = await again.ainvoke(None, step.config, context=TOP1)
-        assert result["answer"] == "Narvik", step.next
 
 
 @pytest.mark.every_checkpointer

@@ -9,21 +9,13 @@ from ras_flow import Context, Runs
 from ras_flow.parts import AnswerRequest
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs.document import RunDocument
-from ras_flow.runs.why import Explanation, explain
+from ras_flow.runs.why import explain
 from ras_flow.runs.without import Without, answers_without
 from ras_flow.state.kg import triple_id
 from ras_flow.testing import HashEncoder, ScriptedAnswerer
 from tests.graph.world import QUESTION, build, read_birthplace, world
 from tests.runs.documents import ADA, ADA_BORN, BORN, DESIGNER, SUBQUERY, Writer, first_answer
 from tests.runs.stories import events, runs_with
-
-
-def told(answer: str, question: str = QUESTION) -> Explanation:
-    writer = Writer(question=question)
-    story = writer.ask().plan("[SUBQ] x", subquery=question)
-    story.hop(question, {"Aurora Bridge": [DESIGNER], "Old Bridges": [DESIGNER]})
-    story.hop(SUBQUERY, {"Mira Lund": [BORN]}).answer(answer)
-    return explain(writer.document(), 1)
 
 
 def test_an_answer_is_traced_to_sentence_and_subquery() -> None:
@@ -63,12 +55,6 @@ def test_passages_that_are_cited_without_a_triple_are_named() -> None:
     [source] = found["passages"]
     assert (source["title"], source["subquery"]) == ("Mira Lund", SUBQUERY)
     assert source["sentence"] == "She was born in Narvik." and found["triples"] == {}
-
-
-def test_an_answer_from_nowhere_rests_on_nothing() -> None:
-    found = told("Bergen")
-    assert not found["supported"] and "Bergen" in found["support"]
-    assert found["triples"] == {} and found["passages"] == []
 
 
 def test_a_branch_sees_its_own_graph_alone() -> None:

@@ -166,13 +166,10 @@ async def test_a_value_that_no_text_states_is_marked_and_alternatives_are_kept()
     assert sum("Aino Laine" in warning for warning in result["warnings"]) == 1
 
 
-async def test_a_reply_in_the_papers_form_fills_and_adds() -> None:
-    blocks = (
-        "Fully Resolved Clue 1: Subject: Salt Road Predicate: directed by Object: Per Holm\n"
-        "Newly Searchable Clue 1: Subject: Per Holm Predicate: born in Object: ?"
-    )
+async def test_a_reply_that_writes_clues_out_fills_and_adds() -> None:
+    clues = "Salt Road | directed by | Per Holm [1]\nPer Holm | born in | ?"
     parts = world(
-        "Salt Road | directed by | ?d", resolver=ScriptedModel(Replies(blocks, read, read))
+        "Salt Road | directed by | ?d", resolver=ScriptedModel(Replies(clues, read, read))
     )
     result = await ask(parts)
     assert filled(result)["?d"] == "Per Holm" and "1942" in filled(result).values()

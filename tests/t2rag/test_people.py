@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from io import BytesIO
-from pathlib import Path
 from typing import Any, TypedDict
 
 import networkx
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from ras_flow import Runs, as_tool, systems
+from ras_flow import Runs, as_tool
 from ras_flow.errors import EditError
-from ras_flow.runs.compare import compare
-from ras_flow.runs.databases.opening import open_runs_at
-from ras_flow.runs.databases.sqlite import PAGE_SIZE
 from ras_flow.runs.export.graphml import to_graphml
 from ras_flow.runs.export.rdf import to_turtle
-from ras_flow.runs.why import explain
 from ras_flow.t2rag.settings import T2Context
 from ras_flow.testing import ScriptedModel
 from tests.graph import world as ras
 from tests.runs.stories import before, branch, events, told
-from tests.t2rag.world import CLUES, QUESTION, ROUNDS, Propositions, build, read, world
+from tests.t2rag.world import CLUES, QUESTION, ROUNDS, build, read, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 SETTINGS = T2Context(**ROUNDS)
@@ -157,26 +150,6 @@ async def test_clues_and_passages_are_taken_out_with_what_rests_on_them(kept: An
             await events(runs.fork("a", before(document, node), wrong))
 
 
-async def test_a_run_that_was_cut_off_repeats_no_finished_call(kept: Any) -> None:
-    parts = world()
-    runs = Runs(build(parts, checkpointer=InMemorySaver()))
-    async with aclosing(runs.start({"question": QUESTION}, SETTINGS, run_id="b")) as stream:
-        async for event in stream:
-            if event["type"] == "propositions" and event["hop"] == 1:
-                break
-    await events(runs.resume("b"))
-    whole: Any = (await kept[0].get("a")).state
-    resumed: Any = (await runs.get("b")).state
-    for state in (whole, resumed):
-        for use in state["usage"].values():
-            use["seconds"] = 0
-    assert resumed == whole
-    calls = [
-        prompt[-1]["content"] for part in ("planner", "resolver") for prompt in parts[part].prompts
-    ]
-    assert len(calls) == len(set(calls)) == 3
-
-
 async def test_an_answer_that_came_with_the_last_slots_holds_until_an_edit() -> None:
     def reply(view: str) -> str:
         if view.startswith("Question: "):
@@ -194,33 +167,6 @@ async def test_an_answer_that_came_with_the_last_slots_holds_until_an_edit() -> 
     edit = [{"op": "fill", "slot": "?birth_a", "value": "1999"}]
     assert (await events(runs.fork("a", last, edit)))[-1]["answer"] == "asked anew"
     assert len(model.prompts) == 4
-
-
-async def test_one_database_holds_runs_of_ras_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(systems._BUILT_IN, "t2rag", "tests.t2rag.scripted:SYSTEM")
-    address, builder = str(tmp_path), ras.build(ras.world()).builder
-    async with open_runs_at(address, builder=builder, new=True) as runs:
-        await events(runs.start({"question": ras.QUESTION}, run_id="r"))
-    async with open_runs_at(address, system="t2rag") as runs:
-        await events(runs.start({"question": QUESTION}, SETTINGS, run_id="t"))
-    async with open_runs_at(address, builder=builder) as runs:
-        assert [(one.id, one.system) for one in await runs.recent()] == [
-            ("t", "t2rag"),
-            ("r", "ras"),
-        ]
-        two, one = [await runs.document(id) for id in "tr"]
-        assert explain(two)["stop_meaning"] != explain(one)["stop_meaning"]
-        assert compare(one, 1, two, 1)["sections"] and "1931" in to_turtle(two)
-        assert "Narvik" in to_graphml(one)
-        first = [
-            await events(runs.fork(id, before(it, "answer"), []))
-            for id, it in (("t", two), ("r", one))
-        ]
-        assert [told_of[-1]["answer"] for told_of in first] == ["Northern Light", "Narvik"]
-        again = await events(runs.fork("t", before(two, "resolve"), FORK))
-        assert "propositions" in {event["type"] for event in again}
 
 
 async def test_exports_write_open_slots_as_variables(kept: Any) -> None:
@@ -266,30 +212,3 @@ async def test_as_a_subgraph_and_as_a_tool() -> None:
     call = {"name": tool.name, "args": {"question": QUESTION}, "id": "1", "type": "tool_call"}
     message = await tool.ainvoke(call)
     assert "Answer: Northern Light" in message.content and len(message.artifact["fills"]) == 4
-
-
-async def test_three_rounds_take_at_most_120_kib(tmp_path: Path) -> None:
-    clues = CLUES + "\nEva Lund | won | ?prize"
-    sizes = []
-    for run in range(2):
-        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
-            await saver.conn.execute(f"PRAGMA page_size={PAGE_SIZE}")
-            graph = build(
-                world(clues, triple_retriever=Long(), resolver=ScriptedModel(read)),
-                checkpointer=saver,
-            )
-            config = {"configurable": {"thread_id": str(run)}}
-            result = await graph.ainvoke({"question": QUESTION}, config)
-            assert len(result["hops"]) == 3
-            await saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        sizes.append((tmp_path / "runs.sqlite").stat().st_size)
-    assert sizes[1] - sizes[0] <= 120 * 1024
-
-
-class Long(Propositions):
-    """Passages of 600 characters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        for passage in self.passages.values():
-            passage["text"] += " It has been said." * 30

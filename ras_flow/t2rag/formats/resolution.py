@@ -20,7 +20,7 @@ from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.hop_reply import Fact, cited_numbers, facts_of, numbers_at_end
 from ras_flow.formats.plan import visible
 from ras_flow.formats.reply import spoken
-from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field
+from ras_flow.formats.triples import Spo, clean_field
 from ras_flow.state.schema import Passage
 from ras_flow.t2rag.clues import is_value, says_something, slots_of, tidied
 from ras_flow.t2rag.formats.decomposition import LONGEST, format_clue
@@ -45,13 +45,6 @@ _VERDICT = re.compile(
     r"[\W_]*",
     re.IGNORECASE,
 )
-_FIELD = rf"[\s*_`]*[:：][\s*_`]*(.{{1,{MAX_FIELD}}}?)\s*"
-_BLOCK = re.compile(
-    rf"\bsubject{_FIELD}[*_`]*\bpredicate{_FIELD}[*_`]*\bobject{_FIELD}"
-    r"(?=$|\n|[*_`]*(?:fully\s+)?resolved\s+clue|[*_`]*newly\s+searchable)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The paper's form of a clue (its appendix F)."""
 _NEXT = re.compile(r"(?<=[\]］】])\s*[;；]\s*")
 """What parts the alternatives of one slot on one line."""
 
@@ -89,7 +82,7 @@ class Resolution:
     Attributes:
         values: Values of slots, in their order; alternatives of a slot one after the other.
         verdicts: What it says of claims.
-        triples: Clues that it wrote out, with or without slots: the paper's form, or new ones.
+        triples: Clues that it wrote out, with or without slots: repeated ones, or new ones.
         answer: The answer to the question, if it came along.
     """
 
@@ -169,10 +162,9 @@ def format_resolution(resolution: Resolution) -> str:
 
 
 def parse_resolution(text: str) -> Resolution:
-    """Read a reply in the form above or the paper's; never raises."""
-    shown = visible(spoken(text[:LONGEST]))
-    lines = shown.split("\n")
-    read = [one for line in lines for one in _read(line)] or list(_blocks(shown))
+    """Read a reply in the form above; never raises."""
+    lines = visible(spoken(text[:LONGEST])).split("\n")
+    read = [one for line in lines for one in _read(line)]
     facts = [Fact(tidied(one.spo), one.numbers) for one in read if isinstance(one, Fact)]
     answer = next((said[1] for said in map(_ANSWER.fullmatch, lines[::-1]) if said), "")
     answer = clean_answer(cited_numbers(answer)[0])
@@ -204,13 +196,6 @@ def _read(line: str) -> Iterator[Value | Judged | Fact]:
         value = clean_field(text.strip(" *_`"))
         if is_value(value):
             yield Value(clue, f"?{slot[1:].casefold()}" if slot else "", value, tuple(numbers))
-
-
-def _blocks(text: str) -> Iterator[Fact]:
-    for fields in _BLOCK.findall(text):
-        subject, predicate, object = (field.strip(" *_`") for field in fields)
-        rest, numbers = numbers_at_end(object)
-        yield Fact((clean_field(subject), clean_field(predicate), clean_field(rest)), numbers)
 
 
 def _passage(number: int, passage: Passage, *, whole: bool) -> str:
