@@ -12,7 +12,7 @@ import typer
 from ras_flow.cli.options import path_argument
 from ras_flow.cli.output import AsJson, print_json
 from ras_flow.cli.settings import BaseUrl
-from ras_flow.cli.work import GO_ON, Out, load_model, report, run_work
+from ras_flow.cli.work import GO_ON, Out, report, run_work
 from ras_flow.errors import InputError
 from ras_flow.settings.context import DEFAULT_MODEL
 
@@ -50,12 +50,13 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build HotpotQA-SUBQ with language models (appendix C); start it again to go on."""
+    from ras_flow.llms import load_language_model
     from ras_flow.llms.local.tuned import extractor_name
     from ras_flow.training.data.subq.build import build_hotpotqa_subq
     from ras_flow.training.data.subq.builder import BuildConfig, Models
 
     def load(name: str | None) -> LanguageModel:
-        return load_model(name or model, base_url, concurrency)
+        return load_language_model(name or model, base_url=base_url, max_concurrency=concurrency)
 
     models = Models(
         base=None if base_model == "" else load(base_model),
@@ -114,6 +115,7 @@ def supervise(
     as_json: AsJson = False,
 ) -> None:
     """Label questions on knowledge graphs for retrievers of facts; start it again to go on."""
+    from ras_flow.llms import load_language_model
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
     from ras_flow.training.data.calls import LoggedModel, open_log
     from ras_flow.training.retriever.refining import (
@@ -142,7 +144,8 @@ def supervise(
             return ScoredRefiner(LocalSentenceEncoder())
         if name not in chats:
             return LocalRefiner(name.partition(":")[2])
-        return PromptedRefiner(LoggedModel(load_model(name, base_url, concurrency), log, "refine"))
+        chat = load_language_model(name, base_url=base_url, max_concurrency=concurrency)
+        return PromptedRefiner(LoggedModel(chat, log, "refine"))
 
     async def work(progress: Progress) -> dict[str, Any]:
         async with open_log(out) if chats else nullcontext() as log:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -28,18 +28,13 @@ from ras_flow.settings.context import DEFAULTS, DEMO_INDEX, NO_EXTRACTOR, Contex
 from ras_flow.support.files import whole_file, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from langgraph.store.base import BaseStore
-
-    from ras_flow.indexes import CorpusIndex
     from ras_flow.indexes.propositions.update import Change
     from ras_flow.parts.protocols import SentenceEncoder
     from ras_flow.support.engine import Engine
     from ras_flow.triples.cache import KeptTriples
     from ras_flow.triples.precompute import Filling
-
-T = TypeVar("T")
 
 app = typer.Typer(help="Triples of passages, kept for all runs.", no_args_is_help=True)
 
@@ -91,11 +86,8 @@ def precompute(
     """
     context = _context(extractor, extractor_output, base_url, workers, more)
 
-    async def nothing_more(*_: object) -> None:
-        return None
-
     with opened_engine(engine, most=workers) as where:
-        filling, _ = asyncio.run(_filled(index, context, database, where, nothing_more))
+        filling, _ = asyncio.run(_filled(index, context, database, where))
     if as_json:
         print_json(asdict(filling))
     else:
@@ -119,11 +111,8 @@ def index_triples(
 
     They are embedded by the encoder of the index, or by what `--set encoder=…` names.
     """
-    from ras_flow.cli.progress import progress_on
     from ras_flow.cluster.parts import encoder_on
     from ras_flow.indexes.opening import settings_of
-    from ras_flow.indexes.propositions.update import update_propositions
-    from ras_flow.triples.cache import TripleCache
 
     context = _context(extractor, extractor_output, base_url, workers, more)
     if index == DEMO_INDEX:
@@ -131,14 +120,8 @@ def index_triples(
     named = {"encoder": context.encoder} | settings_of(Path(index)) | context.given()
     with opened_engine(engine, most=workers) as where:
         encoder = encoder_on(where, named["encoder"])
-
-        async def embed(corpus: CorpusIndex, of: str, store: BaseStore) -> Change:
-            with progress_on() as progress:
-                cache = TripleCache(store, of)
-                return await update_propositions(corpus, of, cache, encoder, progress, where)
-
-        work = _filled(index, context, database, where, embed, encoder)
-        filling, change = asyncio.run(work)
+        filling, change = asyncio.run(_filled(index, context, database, where, encoder))
+    assert change is not None
     if as_json:
         print_json({"extracted": asdict(filling), "indexed": asdict(change)})
     else:
@@ -255,16 +238,17 @@ async def _filled(
     context: Context,
     database: str | None,
     engine: Engine,
-    then: Callable[[CorpusIndex, str, BaseStore], Awaitable[T]],
     encoder: SentenceEncoder | None = None,
-) -> tuple[Filling, T]:
-    """Extract what the store does not have, and do what else is to be done with it."""
-    from ras_flow.cli.progress import shown_progress
+) -> tuple[Filling, Change | None]:
+    """Extract what the store does not have; with an encoder, index it too."""
+    from ras_flow.cli.progress import progress_on, shown_progress
     from ras_flow.cluster.parts import parts_on
     from ras_flow.demo.index import demo_index
     from ras_flow.indexes import CorpusIndex
     from ras_flow.indexes.manifest import PASSAGES
+    from ras_flow.indexes.propositions.update import update_propositions
     from ras_flow.runs.databases.stores import filling, open_store
+    from ras_flow.triples.cache import TripleCache
     from ras_flow.triples.precompute import precompute
 
     path = await demo_index(encoder) if index == DEMO_INDEX else Path(index)
@@ -281,7 +265,12 @@ async def _filled(
                     workers=context.max_concurrency,
                     progress=lambda told: show("passages", told.done, told.total),
                 )
-            return made, await then(corpus, extractor.identity, store)
+            if encoder is None:
+                return made, None
+            with progress_on() as progress:
+                of = extractor.identity
+                cache = TripleCache(store, of)
+                return made, await update_propositions(corpus, of, cache, encoder, progress, engine)
     except RasFlowError as error:
         raise RasFlowError(with_hint(error, GO_ON)) from error
     except asyncio.CancelledError:

@@ -17,7 +17,6 @@ from ras_flow.cli.output import INTERRUPTED, print_json, tell_interrupted
 from ras_flow.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from ras_flow.parts.protocols import LanguageModel
     from ras_flow.training.data.stats import Stats
     from ras_flow.training.data.writer import Progress
 
@@ -60,13 +59,6 @@ async def in_time(work: Coroutine[Any, Any, T]) -> T:
         task.cancel()
         await asyncio.wait([task], timeout=ENDING)
         raise
-
-
-def load_model(name: str, base_url: str | None, concurrency: int) -> LanguageModel:
-    """Load a model by its name."""
-    from ras_flow.llms import load_language_model
-
-    return load_language_model(name, base_url=base_url, max_concurrency=concurrency)
 
 
 def report(folder: Path, stats: Stats, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.options import Database, Run, resumable
+from ras_flow.cli.runs.options import Database, Run, opened_run, resumable
 from ras_flow.errors import EditError, InputError
 from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
@@ -84,36 +84,25 @@ async def _fork(
 ) -> None:
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.edits import read_edits
-    from ras_flow.runs.address import find_address
-    from ras_flow.runs.databases.opening import open_runs_at
-    from ras_flow.runs.reading import (
-        branch_with,
-        find_step,
-        get_branch,
-        passages_of,
-        steps_of,
-    )
+    from ras_flow.runs.reading import branch_with, find_step, passages_of, steps_of
     from ras_flow.runs.systems import known_system
 
-    async with open_runs_at(database) as runs:
-        address = await find_address(runs, run)
-        document = await runs.document(address.run)
-        branch = get_branch(document, address.branch)
+    async with opened_run(database, run) as (runs, document, branch):
+        id = document["run"]
         step = find_step(document, branch, start)
         # Also those that come later: between extraction and merge a triple is not in the graph yet.
         triples = [id for each in steps_of(document, branch) for id in each["added"]]
         operations = document["system"]["operations"]
         found = {"triples": dict.fromkeys(triples), "passages": passages_of(branch)}
         given = read_edits(edits, operations, **found)
-        events = runs.fork(address.run, branch["steps"][step], given)
+        events = runs.fork(id, branch["steps"][step], given)
         screen = Screen(quiet=as_json, tells=known_system(document["system"]["name"]).tells)
-        first = await follow(events, address.run, screen)
+        first = await follow(events, id, screen)
         # Someone else may have made another branch meanwhile.
-        forked = branch_with(await runs.document(address.run), first) if first else None
-        number = forked["number"] if forked else None
-        new = await tell(runs, address.run, as_json, number)
+        forked = branch_with(await runs.document(id), first)["number"] if first else None
+        new = await tell(runs, id, as_json, forked)
     if not as_json and new != branch["number"]:
-        both = (f"{address.run}/{number}" for number in (branch["number"], new))
+        both = (f"{id}/{number}" for number in (branch["number"], new))
         typer.echo(plain(f"Compare with: {command('diff', *both)}"))
 
 
@@ -123,15 +112,10 @@ async def _resume(
     from ras_flow.cli.render import Screen
     from ras_flow.cli.runs.edits import read_edits
     from ras_flow.cli.timeline import Timeline
-    from ras_flow.runs.address import find_address
-    from ras_flow.runs.databases.opening import open_runs_at
-    from ras_flow.runs.reading import get_branch
     from ras_flow.runs.systems import known_system
 
-    async with open_runs_at(database) as runs:
-        address = await find_address(runs, run)
-        document = await runs.document(address.run)
-        branch = get_branch(document, address.branch)
+    async with opened_run(database, run) as (runs, document, branch):
+        id, given = document["run"], None
         review = document["steps"][branch["steps"][-1]]["review"]
         if branch["status"] == "paused" and review is not None:
             if not approve and not edits:
@@ -143,20 +127,18 @@ async def _resume(
             operations = document["system"]["operations"]
             found = {name: review.get(name, ()) for name in ("triples", "passages")}
             given = read_edits(edits, operations, **found)
-            events = runs.resume(address.run, given, branch=address.branch)
         elif approve or edits:
             raise InputError(
-                f"Run {address.run} is not waiting for a review: resume it without --approve and "
+                f"Run {id} is not waiting for a review: resume it without --approve and "
                 f"edits, or edit it with: {command('fork', run, options=['--from', 'STEP'])}"
             )
-        else:
-            events = runs.resume(address.run, branch=address.branch)
+        events = runs.resume(id, given, branch=branch["number"])
         screen = Screen(quiet=as_json, tells=known_system(document["system"]["name"]).tells)
         if branch["status"] != "finished":
             Timeline(document, branch, screen.console).steps()
         await follow(events, run, screen)
         # A refused answer leaves no step: the branch need not be the newest.
-        await tell(runs, address.run, as_json, branch["number"])
+        await tell(runs, id, as_json, branch["number"])
 
 
 async def follow(events: AsyncGenerator[Event], run: str, screen: Screen) -> str | None:

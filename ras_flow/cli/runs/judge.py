@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from ras_flow.cli.output import AsJson, print_json
-from ras_flow.cli.runs.options import Database, Run, go_on_with, read_run, read_runs
+from ras_flow.cli.runs.options import Database, Run, go_on_with, opened_run, read_run
 from ras_flow.errors import RunError
 
 if TYPE_CHECKING:
@@ -20,10 +20,17 @@ if TYPE_CHECKING:
 def diff(a: Run, b: Run, database: Database = None, as_json: AsJson = False) -> None:
     """Compare two branches or runs: what changed, and which triples made the difference."""
     from ras_flow.cli.differences import show_comparison
-    from ras_flow.runs.compare import compare
+    from ras_flow.runs.address import find_address
+    from ras_flow.runs.compare import Comparison, compare
+    from ras_flow.runs.reading import get_branch
 
-    (one, first), (two, second) = read_runs(database, [a, b])
-    found = compare(one, first["number"], two, second["number"])
+    async def read() -> Comparison:
+        async with opened_run(database, a) as (runs, one, first):
+            run, number = await find_address(runs, b)
+            two = one if run == one["run"] else await runs.document(run)
+            return compare(one, first["number"], two, get_branch(two, number)["number"])
+
+    found = asyncio.run(read())
     if as_json:
         print_json(found)
     else:

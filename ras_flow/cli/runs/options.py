@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +17,7 @@ from ras_flow.errors import InputError, RasFlowError, RunError
 from ras_flow.runs.commands import command
 
 if TYPE_CHECKING:
+    from ras_flow.runs import Runs
     from ras_flow.runs.document import Branch, RunDocument
 
 _VARIABLE = "RAS_FLOW_DATABASE"
@@ -55,27 +56,28 @@ Database = Annotated[
 
 
 def read_run(database: str | None, name: str) -> tuple[RunDocument, Branch]:
-    """Read a run, and the branch that was asked for; see :func:`read_runs`."""
-    return read_runs(database, [name])[0]
+    """Read a run, and the branch that was asked for."""
+
+    async def read() -> tuple[RunDocument, Branch]:
+        async with opened_run(database, name) as (_, document, branch):
+            return document, branch
+
+    return asyncio.run(read())
 
 
-def read_runs(database: str | None, names: Sequence[str]) -> list[tuple[RunDocument, Branch]]:
-    """Read runs, each once."""
-    from ras_flow.runs.address import Address, find_address
+@asynccontextmanager
+async def opened_run(
+    database: str | None, name: str
+) -> AsyncIterator[tuple[Runs, RunDocument, Branch]]:
+    """Open the runs, and read one of them with the branch that was asked for."""
+    from ras_flow.runs.address import find_address
     from ras_flow.runs.databases.opening import open_runs_at
     from ras_flow.runs.reading import get_branch
 
-    async def read() -> tuple[list[Address], dict[str, RunDocument]]:
-        async with open_runs_at(database) as runs:
-            addresses = [await find_address(runs, name) for name in names]
-            wanted = dict.fromkeys(address.run for address in addresses)
-            return addresses, {run: await runs.document(run) for run in wanted}
-
-    addresses, documents = asyncio.run(read())
-    return [
-        (documents[address.run], get_branch(documents[address.run], address.branch))
-        for address in addresses
-    ]
+    async with open_runs_at(database) as runs:
+        address = await find_address(runs, name)
+        document = await runs.document(address.run)
+        yield runs, document, get_branch(document, address.branch)
 
 
 def go_on_with(run: str) -> str:
