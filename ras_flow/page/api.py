@@ -186,7 +186,8 @@ class Api:
 
     async def _live(self, request: Request) -> Response:
         run: str = request.path_params["run"]
-        await self._check_visible(request, run)
+        async with self._open(request) as runs:
+            await runs.newest(run)  # An unknown run, or somebody else's, is refused.
 
         async def changes() -> AsyncGenerator[JsonEvent]:
             known = None
@@ -206,13 +207,8 @@ class Api:
     def _stream(self, events: AsyncGenerator[JsonEvent | None]) -> Response:
         return self._streaming(_lines(events))
 
-    async def _check_visible(self, request: Request, run: str) -> None:
-        """Refuse what concerns an unknown run, or somebody else's, before anything begins."""
-        async with self._open(request) as runs:
-            await runs.newest(run)
-
     async def _check_edits(self, request: Request, run: str, edits: object) -> None:
-        """Refuse malformed edits, too."""
+        """Refuse malformed edits, and an unknown run or somebody else's, before anything begins."""
         async with self._open(request) as runs:
             await runs.check_edits(run, () if edits is None else edits)
 

@@ -23,17 +23,10 @@ class Address(NamedTuple):
 async def find_address(runs: Runs, text: str) -> Address:
     """Take ``RUN/2`` apart, unless all of it is a run's id, as callers may choose one."""
     text = scrub(text)  # Arguments need not be UTF-8.
-    address = parse_address(text)
-    if address.branch is not None:
-        with suppress(UnknownRunError):
-            await runs.newest(text)
-            return Address(text, None)
-    return address
-
-
-def parse_address(text: str) -> Address:
-    """Take ``RUN/2`` apart."""
-    run, slash, number = text.rpartition("/")
-    if slash and run and number.isdecimal() and len(number) <= _DIGITS:
-        return Address(run, int(number))
-    return Address(text, None)
+    run, _, number = text.rpartition("/")
+    if not (run and number.isdecimal() and len(number) <= _DIGITS):
+        return Address(text, None)
+    with suppress(UnknownRunError):
+        await runs.newest(text)
+        return Address(text, None)
+    return Address(run, int(number))

@@ -70,10 +70,7 @@ class Threads(Protocol):
         """Return an id for a new run."""
 
     async def find(self, run_id: str | None = None) -> list[tuple[str, str]]:
-        """Return id and time of the last question (ISO 8601, UTC) of runs, newest first.
-
-        Of every run, or of one.
-        """
+        """Return id and time (ISO 8601, UTC) of the last question of every run, or of one."""
 
     async def state(self, run_id: str, checkpoint: str | None = None) -> Saved | None:
         """Return a checkpoint, by default the newest; None if it is missing."""
@@ -84,11 +81,7 @@ class Threads(Protocol):
     async def update(
         self, run_id: str, checkpoint: str, values: dict[str, Any], as_node: str
     ) -> str:
-        """Edit a checkpoint's state as if a node had; return the id of the new checkpoint.
-
-        What is stored for the old checkpoint stays as it is. Raises RunError for a run that
-        another graph makes, EditError for an unknown node.
-        """
+        """Edit a copy of a checkpoint as if a node had; return the id of the new checkpoint."""
 
     def stream(
         self,
@@ -101,26 +94,17 @@ class Threads(Protocol):
     ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
-        ``system`` answers a question, in place of the threads' own.
-        ``seen`` is the end of the branch when the caller decided to go on with it; should somebody
-        else have gone on since, or another graph make the run, RunError is raised and nothing is
-        done.
+        ``system`` answers a question, in place of the threads' own. ``seen`` is the end of the
+        branch when the caller decided to go on with it: RunError if somebody else went on since.
         """
 
     def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
-        """Go on from a checkpoint; tell the new branch's own first one before all else.
-
-        Raises RunError for a run that another graph makes.
-        """
+        """Go on from a checkpoint; tell the new branch's own first one before all else."""
 
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
-        """Refuse edits after which no run could go on here; ``values`` have the edited settings.
-
-        Raises EditError for a model that an edit names and runs cannot use, ConfigurationError for
-        what the settings name and these threads' graph does not allow.
-        """
+        """Refuse edits after which no run could go on here; ``values`` have the edited settings."""
 
     async def delete(self, run_id: str) -> None:
         """Delete all that is stored of a run."""

@@ -149,11 +149,8 @@ def _kind(saved: Saved, before: Saved) -> Literal["question", "node", "edit", "r
 
 def _node(saved: Saved, before: Saved) -> str:
     # A run that is kept only at its end did everything at once.
-    return "answer" if _at_once(saved, before) and not saved.next else before.next[0]
-
-
-def _at_once(saved: Saved, before: Saved) -> bool:
-    return saved.step > before.step + 1
+    at_once = saved.step > before.step + 1
+    return "answer" if at_once and not saved.next else before.next[0]
 
 
 def _usage(saved: Saved, before: Saved) -> Usage | None:

@@ -38,10 +38,6 @@ def words_in(text: str) -> set[str]:
     return words if bare == text else words.union(name_words(bare))
 
 
-def _forms(text: str) -> set[str]:
-    return {text, _APOSTROPHE.sub(" ", text)}
-
-
 def content_words(text: str) -> dict[str, bool]:
     """Return the words that say what a text is about, and whether each looks like a name or number.
 
@@ -82,7 +78,7 @@ class Names:
 
         A name has three letters or digits at least; two where a script has no spaces between words.
         """
-        form = " | ".join(map(normalize_name, _forms(text)))
+        form = " | ".join(map(normalize_name, {text, _APOSTROPHE.sub(" ", text)}))
         words = self._spaced.keys() & form.split()
         begin = (name for word in words for name in self._spaced[word])
         return {one for one in (*begin, *self._unspaced) if one in form and has_words(form, one)}

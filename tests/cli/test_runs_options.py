@@ -11,7 +11,7 @@ import pytest
 from ras_flow import Context
 from ras_flow.cli.runs.edits import read_edits
 from ras_flow.errors import InputError, RunError
-from ras_flow.runs.address import find_address, parse_address
+from ras_flow.runs.address import find_address
 from ras_flow.runs.databases.opening import open_runs_at
 from ras_flow.runs.reading import (
     find_hop_step,
@@ -30,28 +30,14 @@ from tests.runs.stories import TOP1, drop, events, runs_with
 OPERATIONS = info_of("ras")["operations"]
 
 
-@pytest.mark.parametrize(
-    ("text", "run", "branch"),
-    [
-        ("abc", "abc", None),
-        ("abc/2", "abc", 2),
-        ("a/b", "a/b", None),
-        ("a/b/12", "a/b", 12),
-        ("/2", "/2", None),
-        ("abc/", "abc/", None),
-        ("abc/-1", "abc/-1", None),
-    ],
-)
-def test_a_branch_is_a_number_after_a_slash(text: str, run: str, branch: int | None) -> None:
-    assert parse_address(text) == (run, branch)
-
-
 async def test_an_id_that_ends_like_a_branch_is_first_of_all_an_id(saver: Any) -> None:
     runs = runs_with(saver)
     await events(runs.start({"question": QUESTION}, TOP1, run_id="team/7"))
     assert await find_address(runs, "team/7") == ("team/7", None)
     assert await find_address(runs, "team/7/1") == ("team/7", 1)
     assert await find_address(runs, "team/8") == ("team", 8)
+    for whole in ("abc", "a/b", "/2", "abc/", "abc/-1"):
+        assert await find_address(runs, whole) == (whole, None)
 
 
 def test_a_time_is_an_age_or_a_date_and_nothing_else() -> None:

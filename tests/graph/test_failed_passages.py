@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langgraph.types import Command
 
 from ras_flow import Context
 from ras_flow.errors import AuthenticationError, ModelUnavailableError
@@ -127,21 +126,6 @@ async def test_a_replay_of_its_own_hop_forgets_that_it_failed(saver: Any) -> Non
     again = await graph.aupdate_state(THREAD, {"warnings": []}, as_node="retrieve")
     result = await graph.ainvoke(None, again, context=TOP2)
     assert (result["answer"], result["hops"][0]["failed"]) == ("Narvik", [])
-
-
-async def test_what_a_person_says_of_it_is_read(saver: Any) -> None:
-    settings = Context(top_k=2, pause_after_merge=True)
-    graph = build(world(["[SUBQ] x"], extractor=Flaky(1)), checkpointer=saver)
-    result = await graph.ainvoke({"question": QUESTION}, THREAD, context=settings)
-    stated = {
-        "op": "add_triple",
-        "subject": "Mira Lund",
-        "predicate": "place of birth",
-        "object": "Narvik",
-        "passages": [passage(result, "Mira Lund")],
-    }
-    result = await graph.ainvoke(Command(resume={"edits": [stated]}), THREAD, context=settings)
-    assert result["answer"] == "Narvik"
 
 
 async def test_one_that_was_read_in_part_counts_as_read() -> None:

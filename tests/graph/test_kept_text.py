@@ -62,9 +62,3 @@ async def test_given_documents_are_read_as_text() -> None:
     )
     assert (result["answer"], result["stop_reason"]) == ("Narvik", "static")
     assert result["citations"][0]["passages"] == list(result["passages"])
-
-
-async def test_with_an_extractor_no_text_is_read() -> None:
-    planner = ScriptedPlanner(["[SUBQ] x", SECOND])
-    await build(world(planner=planner)).ainvoke({"question": QUESTION}, context=Context(top_k=1))
-    assert not any(link.passages for request in planner.requests for link in request.chain)

@@ -265,12 +265,6 @@ async def test_one_call_needs_one_model_for_all_roles() -> None:
         await graph.ainvoke({"question": QUESTION}, context=Context(loop="one_call"))
 
 
-async def test_the_papers_loop_is_there_for_one_model_too() -> None:
-    graph, model, _ = compiled(lambda text: "[SUFFICIENT]")
-    await graph.ainvoke({"question": QUESTION}, context=Context(loop="paper", top_k=1))
-    assert len(model.prompts) >= 3
-
-
 class Chat(ScriptedPlanner):
     searches_first = True
 

@@ -11,19 +11,15 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
-from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.sqlite import SqliteStore
-from langgraph.types import Command
 from pydantic import ValidationError
 
 from ras_flow import Context, as_tool, build_graph
 from ras_flow.errors import ConfigurationError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
-from ras_flow.tool import describe
 from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -60,29 +56,6 @@ async def test_an_async_agents_tool_works_in_the_agents_own_event_loop() -> None
     loops: list[asyncio.AbstractEventLoop] = []
     await as_tool(build(world(answerer=Answerer("so")))).ainvoke({"question": QUESTION})
     assert loops == [asyncio.get_running_loop()]
-
-
-async def test_the_tool_cites_documents_without_a_title_by_their_source() -> None:
-    class Files(BaseRetriever):
-        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-            return [Document("Mira Lund was born in Narvik.", metadata={"source": "people.txt"})]
-
-    extractor = MappingExtractor({"": "(S> Mira Lund| P> place of birth| O> Narvik)"})
-    tool = as_tool(build(world(["[SUBQ] x"], retriever=Files(), extractor=extractor)))
-    text = await tool.ainvoke({"question": "Where was Mira Lund born?"})
-    assert text.splitlines()[1:] == ["- Mira Lund | place of birth | Narvik [people.txt]"]
-
-
-async def test_the_tool_says_of_a_fact_that_a_person_added_that_no_passage_states_it(
-    saver: Any,
-) -> None:
-    graph = build(world(["[SUBQ] x"], answerer=ScriptedAnswerer("Oslo")), checkpointer=saver)
-    context = Context(top_k=1, max_hops=1, pause_before_answer=True)
-    await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
-    added = {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Oslo"}
-    answer = Command(resume={"edits": [added]})
-    result = await graph.ainvoke(answer, THREAD, context=context)
-    assert "- Mira Lund | born in | Oslo [no passage]" in describe(result).splitlines()
 
 
 def calls(*questions: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -257,27 +256,6 @@ async def test_deleted_runs_are_gone_and_others_are_not(saver: Any) -> None:
     assert {run.id for run in await runs.recent()} == {"c"}
     with pytest.raises(RunError, match="no run 'a'"):
         await runs.document("a")
-
-
-async def test_runs_are_found_by_words_reason_and_time(memory: Any) -> None:
-    runs = await asked(memory)
-    await events(
-        runs_with(memory, ["[NO_RETRIEVAL]"]).start({"question": "Wer?"}, TOP1, run_id="b")
-    )
-
-    async def found(**filters: Any) -> list[str]:
-        return [run.id for run in await runs.recent(**filters)]
-
-    assert await found(text="NARVIK designer") == ["a"]
-    assert await found(text="narvik wer") == []
-    assert await found(stop_reason="no_retrieval") == ["b"]
-    assert await found(stop_reason="sufficient", limit=1) == ["a"]
-    hour = timedelta(hours=1)
-    now = datetime.now(UTC)
-    assert await found(since=now - hour) == ["b", "a"]
-    assert await found(since=now + hour) == []
-    assert await found(until=now.replace(tzinfo=None) + hour) == ["b", "a"]
-    assert await found(until=now - hour) == []
 
 
 async def test_a_run_at_work_is_not_disturbed_by_a_fork_of_its_newest_step(saver: Any) -> None:
