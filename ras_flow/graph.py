@@ -20,7 +20,7 @@ from langgraph.types import Overwrite
 
 from ras_flow import routing
 from ras_flow.builder import SystemBuilder
-from ras_flow.edits.planning import EDIT_POINTS, OPERATIONS, after_merge, before_answer, before_plan
+from ras_flow.edits.planning import BEFORE_PLAN, EDIT_POINTS, OPERATIONS, before_answer
 from ras_flow.nodes import one_call
 from ras_flow.nodes.answer import answer
 from ras_flow.nodes.encode import encode
@@ -55,14 +55,13 @@ REVIEWS = (
         node="review_plan",
         point="before_retrieval",
         before="retrieve",
-        allowed=before_plan,
+        allowed=BEFORE_PLAN,
         then=routing.after_review_plan,
     ),
     Review(
         node="review_graph",
         point="after_merge",
         after="merge_graph",
-        allowed=after_merge,
         then=routing.after_merge,
         readers=routing.readers,
     ),

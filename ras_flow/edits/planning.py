@@ -12,6 +12,9 @@ from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Plan, PlanLabel
 
+BEFORE_PLAN = ("subquery", "plan", "model")
+"""The edits that a review before a hop's retrieval takes."""
+
 _GRAPH = (*GRAPH_EDITS, "model")
 _ALL = (*GRAPH_EDITS, "subquery", "plan", "model")
 
@@ -33,16 +36,6 @@ EDIT_POINTS = {
 
 Edits count as reviewed: nobody is asked about them again. A node that needs the encoded graph
 encodes one that an edit made stale again."""
-
-
-def before_plan(state: RasState, settings: Context) -> list[str]:
-    """Return the edits that can be made before a hop's retrieval."""
-    return ["subquery", "plan", "model"]
-
-
-def after_merge(state: RasState, settings: Context) -> list[str]:
-    """Return the edits that can be made after a hop's merge."""
-    return list(_GRAPH)
 
 
 def before_answer(state: RasState, settings: Context) -> list[str]:

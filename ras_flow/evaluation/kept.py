@@ -90,7 +90,7 @@ class KeptCalls:
     async def saved(self, run: str) -> dict[str, Usage]:
         """Return by role what a run did not have to pay for, since others had."""
         items = await self._store.asearch((*NAMESPACE, "saved", run), limit=MOST_ENTRIES)
-        return usage_by_role(cast(Usage, item.value) for item in items)
+        return usage_by_role([cast(Usage, item.value) for item in items])
 
     async def forget(self, run: str) -> None:
         """Forget what a run did not have to pay for; the calls themselves are kept."""

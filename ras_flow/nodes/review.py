@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -33,8 +33,7 @@ class Review:
         point: Where on a run's way it is; ``pause_{point}`` is the setting that asks for it.
         before: The node that it comes before, whatever leads there.
         after: The node that it comes after.
-        allowed: Which edits can be made there; by default all that the system has for
-            ``node``, which may be none.
+        allowed: Which edits can be made there; by default all that the system has for ``node``.
         then: Where the run goes on.
         readers: The roles that ``then`` wants to know of whether their models take soft tokens.
         shows: What the person is shown beside graph and passages, by the name of a
@@ -46,7 +45,7 @@ class Review:
     before: str = ""
     after: str = ""
     then: Decide
-    allowed: Callable[[Any, Context], list[str]] | None = None
+    allowed: Sequence[str] | Callable[[Any, Context], Sequence[str]] = ()
     readers: Readers | None = None
     shows: Callable[[Any, Any], dict[str, Any]] | None = None
 
@@ -87,7 +86,8 @@ async def review(
 
 def _request(state: Any, context: Context, of: Review, system: System) -> ReviewEvent:
     place = system.edit_points.get(of.node)
-    allowed = list(place.allowed) if place else []
+    known = place.allowed if place else ()
+    allowed = of.allowed(state, context) if callable(of.allowed) else of.allowed or known
     hops, merged = state["hops"], of.point == "after_merge"
     subquery = hops[-1]["subquery"] if merged else ""
     if of.point == "before_retrieval":
@@ -100,7 +100,7 @@ def _request(state: Any, context: Context, of: Review, system: System) -> Review
         subquery=subquery,
         triples=state["triples"],
         passages=list(state["passages"]),
-        allowed=of.allowed(state, context) if of.allowed else allowed,
+        allowed=list(allowed),
     )
     return cast(ReviewEvent, {**request, **of.shows(state, context)}) if of.shows else request
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from time import perf_counter
 from typing import Protocol
 
@@ -50,21 +50,17 @@ def add_up(uses: Iterable[Usage]) -> Spent:
     """Add up costs."""
     total = Spent(calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
     for use in uses:
-        _add(total, use)
+        for name in ("calls", "input_tokens", "output_tokens", "seconds"):
+            total[name] += use[name]
+        if cached := use.get("cached_tokens"):
+            total["cached_tokens"] = total.get("cached_tokens", 0) + cached
     return {**total, "seconds": round(total["seconds"], 3)}
 
 
-def usage_by_role(uses: Iterable[Usage]) -> dict[str, Usage]:
+def usage_by_role(uses: Collection[Usage]) -> dict[str, Usage]:
     """Add up costs by role."""
-    totals: dict[str, Usage] = {}
-    for use in uses:
-        nothing = Usage(role=use["role"], calls=0, input_tokens=0, output_tokens=0, seconds=0.0)
-        _add(totals.setdefault(use["role"], nothing), use)
-    return totals
-
-
-def _add(total: Spent, use: Spent) -> None:
-    for name in ("calls", "input_tokens", "output_tokens", "seconds"):
-        total[name] += use[name]
-    if cached := use.get("cached_tokens"):
-        total["cached_tokens"] = total.get("cached_tokens", 0) + cached
+    roles = dict.fromkeys(use["role"] for use in uses)
+    return {
+        role: Usage(role=role, **add_up(use for use in uses if use["role"] == role))
+        for role in roles
+    }
