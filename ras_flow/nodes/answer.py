@@ -115,15 +115,15 @@ async def ask(
     passage is read as text.
     """
     task = TASKS[context.task or DEFAULT_TASK]
-    seen = await view(state, context, parts, answerer, texts)
+    chain, graph = await view(state, context, parts, answerer, texts)
     if "chains" not in more and _reads_chains(answerer, context) and not any(texts):
         triples = await visible_triples(state, context, parts, answerer)
         given = (state["question"], triples, state["hops"])
         more["chains"] = await off_loop(len(triples), reorganise_found, *given) if triples else None
     request = AnswerRequest(
         question=state["question"],
-        chain=seen.chain,
-        graph=seen.graph,
+        chain=chain,
+        graph=graph,
         instruction=context.instruction or task.instruction,
         max_new_tokens=task.max_answer_tokens,
         when_unknown=context.when_unknown,

@@ -34,11 +34,11 @@ async def plan(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> di
     )
     cost = Cost("planner", f"plan:{record['index']}")
     texts = passages_read(state, context, parts, None)
-    seen = await view(state, context, parts, planner, texts)
+    chain, graph = await view(state, context, parts, planner, texts)
     request = PlanRequest(
         question=state["question"],
-        chain=seen.chain,
-        graph=seen.graph,
+        chain=chain,
+        graph=graph,
         instruction=context.instruction,
         problem=rejected.get("problem") if rejected else None,
         may_give_up=searches_first(planner, context),

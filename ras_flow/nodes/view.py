@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ras_flow.errors import InputError
 from ras_flow.parts.checks import reading_of
@@ -17,27 +16,17 @@ from ras_flow.state.schema import Passage, Triple
 from ras_flow.support.concurrency import off_loop
 
 
-class View(NamedTuple):
-    """What planner and answerer read.
-
-    Attributes:
-        chain: The subquery chain [q_0, g_0, …, q_i, g_i], with the passages of each hop that
-            are read as text.
-        graph: The attributed graph; None for models that take no soft tokens.
-    """
-
-    chain: list[ChainLink]
-    graph: AttributedGraph | None
-
-
 async def view(
     state: RunState,
     context: Context,
     parts: PartsSource,
     reader: Planner | Answerer,
     texts: Sequence[Sequence[Passage]],
-) -> View:
-    """Return what planner or answerer reads; ``texts`` are the passages of each hop among it."""
+) -> tuple[list[ChainLink], AttributedGraph | None]:
+    """Return what planner or answerer reads: subquery chain, and for soft tokens the graph.
+
+    ``texts`` are the passages of each hop that are read as text.
+    """
     if not state["hops"] and state.get("encodes") is not None:  # The first merge told it.
         raise InputError(
             "The state has lost its hops, which earlier checkpoints held: ask the question anew, "
@@ -46,8 +35,8 @@ async def view(
     triples = await visible_triples(state, context, parts, reader)
     chain = await off_loop(len(triples), _chain, state, triples, texts)
     if not reader.takes_soft_tokens:
-        return View(chain, None)
-    return View(chain, await parts.attribute(triples, state["hops"], context))
+        return chain, None
+    return chain, await parts.attribute(triples, state["hops"], context)
 
 
 async def visible_triples(

@@ -24,20 +24,18 @@ from ras_flow.errors import RunError, UnknownRunError
 from ras_flow.events import Event, ForkedEvent, is_event
 from ras_flow.parts.chosen import Parts
 from ras_flow.runs.branches import check_not_gone_on
-from ras_flow.runs.databases.server_errors import (
+from ras_flow.runs.databases.server_answers import (
+    STATE,
     TOKEN,
     BusyThreadError,
     failure_of,
     no_server,
-    translate_errors,
-)
-from ras_flow.runs.databases.server_records import (
-    STATE,
     objects_in,
     oldest_of,
     place_of,
     saved_of,
     thread_of,
+    translate_errors,
 )
 from ras_flow.runs.runs import Runs
 from ras_flow.runs.threads import FORKED_FROM, Saved
