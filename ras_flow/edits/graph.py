@@ -90,6 +90,8 @@ def set_model(draft: Draft, edit: SetModel) -> None:
         )
     draft.settings[role] = name
     draft.context()
+    if draft.state.get("encodes") is not None:
+        draft.more["encodes"] = None  # The next merge finds out whether the new model reads it.
 
 
 SHARED = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ras_flow.edits.draft import Draft, EditPoint, Operation
-from ras_flow.edits.graph import GRAPH_EDITS, SHARED, set_model
-from ras_flow.edits.records import SetModel, SetPlan, SetSubquery
+from ras_flow.edits.graph import GRAPH_EDITS, SHARED
+from ras_flow.edits.records import SetPlan, SetSubquery
 from ras_flow.errors import InputError
 from ras_flow.formats.plan import format_plan
 from ras_flow.routing import decide, may_retrieve, pending_plan, read_plan
@@ -77,16 +77,9 @@ def _replan(draft: Draft, label: PlanLabel, subquery: str, raw: str) -> None:
             )
 
 
-def _set_model(draft: Draft, edit: SetModel) -> None:
-    set_model(draft, edit)
-    if draft.state.get("encodes") is not None:
-        draft.more["encodes"] = None  # The next merge finds out whether the new model reads it.
-
-
 OPERATIONS = {
     **SHARED,
     "subquery": Operation(SetSubquery, _set_subquery),
     "plan": Operation(SetPlan, _set_plan),
-    "model": Operation(SetModel, _set_model),
 }
 """RAS's edits by ``op``."""

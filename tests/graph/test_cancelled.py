@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import pytest
-
 from ras_flow import Context
 from ras_flow.parts import PlanRequest, Reply
 from tests.graph.world import QUESTION, SECOND, build, world
 
 PLANS = ["[SUBQ] x", SECOND, "[SUFFICIENT]"]
-TYPES = ["start", *["plan", "passages", "extracted", "graph"] * 2, "plan", "answer"]
-THREAD: Any = {"configurable": {"thread_id": "t"}}
 
 
 class Planner:
@@ -26,23 +22,6 @@ class Planner:
 
     async def plan(self, requests: Sequence[PlanRequest]) -> list[Reply]:
         return [Reply(PLANS[len(request.chain)]) for request in requests]
-
-
-@pytest.mark.parametrize("last", range(len(TYPES)))
-async def test_who_leaves_the_stream_after_any_event_can_go_on(saver: Any, last: int) -> None:
-    graph = build(world(planner=Planner()), checkpointer=saver)
-    seen = []
-    stream = graph.astream(
-        {"question": QUESTION}, THREAD, context=Context(top_k=1), stream_mode="custom"
-    )
-    async for event in stream:
-        seen.append(event["type"])
-        if len(seen) > last:
-            break
-    await stream.aclose()
-    assert seen == TYPES[: last + 1]
-    result = await graph.ainvoke(None, THREAD)
-    assert (result["answer"], result["stop_reason"]) == ("Narvik", "sufficient")
 
 
 async def test_a_run_that_is_cancelled_at_any_moment_can_go_on(saver: Any) -> None:
