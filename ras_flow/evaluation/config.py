@@ -275,7 +275,7 @@ def _system(
 ) -> SystemConfig:
     settings, given = dict(own), {**system.budget, **shared}
     options = {
-        key: checked(type(default), settings.pop(key, default), f"{where}: {key}")
+        key: checked(type(default), settings.pop(key, default), f"{where}: {key}", strict=True)
         for key, default in system.options.items()
     }
     answerer = {**given, **settings}.get("answerer") or system.context().answerer

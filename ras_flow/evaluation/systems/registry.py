@@ -68,7 +68,8 @@ class EvalSystem:
         draws: Whether chance decides what it does.
         budget: Settings that suit it; an evaluation's own override them.
         fixed: Settings without which it would be another system.
-        options: Its own options, with their defaults: numbers, or texts such as a folder's name.
+        options: Its own options, with their defaults: whole numbers, numbers, or texts such as a
+            folder's name. A value has to be of its default's kind.
     """
 
     kind: str

@@ -174,8 +174,10 @@ async def test_a_run_of_a_graph_with_channels_of_its_own_is_shown_as_the_others(
 def test_an_option_is_of_the_kind_of_its_default(modules: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="systems: graph: country.*3"):
         config(tmp_path, {"graph": {"kind": "tiny_system:GRAPH", "country": 3}})
-    with pytest.raises(ConfigurationError, match="share.*'half'"):
-        config(tmp_path, {"ras_share": {"share": "half"}})
+    for share in ("half", "0.5", True):
+        with pytest.raises(ConfigurationError, match=f"ras_share: share.*not {share!r}"):
+            config(tmp_path, {"ras_share": {"share": share}})
+    assert config(tmp_path, {"ras_share": {"share": 1}}).systems[0].options["share"] == 1.0
 
 
 @pytest.mark.parametrize(
