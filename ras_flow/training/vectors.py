@@ -57,7 +57,8 @@ def _complete(
     with asyncio.Runner() as loop:
         for start in range(0, len(missing), AT_ONCE):
             some = missing[start : start + AT_ONCE]
-            made = loop.run(encoder.encode([texts[key] for key in some]))
+            made = np.asarray(loop.run(encoder.encode([texts[key] for key in some])), np.float32)
+            made = made.reshape(len(some), encoder.dimension)  # What is kept fits later runs too.
             new = {key: row.tobytes() for key, row in zip(some, made, strict=True)}
             kept.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(new.items()))
             kept.commit()

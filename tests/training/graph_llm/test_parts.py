@@ -99,6 +99,25 @@ def test_each_text_is_embedded_once_and_kept_on_disk(tmp_path: Path) -> None:
     assert sorted(other.asked) == sorted(first.asked)
 
 
+class Doubles(HashEncoder):
+    """Gives vectors of another type than it should, and at first of another length."""
+
+    size = 4
+
+    async def encode(self, texts: Any) -> Any:
+        return (await super().encode(texts))[:, : self.size].astype(np.float64)
+
+
+def test_vectors_of_another_form_are_not_kept(tmp_path: Path) -> None:
+    encoder = Doubles(8)
+    with pytest.raises(ValueError, match="reshape"):
+        build_graphs(ROWS, encoder, tmp_path)
+    encoder.size = 8
+    expected = build_graphs(ROWS, HashEncoder(8), tmp_path / "other").vectors
+    for _ in range(2):
+        np.testing.assert_array_equal(build_graphs(ROWS, encoder, tmp_path).vectors, expected)
+
+
 def test_damaged_vectors_are_named(tmp_path: Path) -> None:
     build_graphs(ROWS, Counting(), tmp_path)
     [file] = tmp_path.glob("*.sqlite")

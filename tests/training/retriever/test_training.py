@@ -139,8 +139,9 @@ def config(kind: str, base: Path) -> TrainingConfig:
 
 @pytest.mark.parametrize("kind", ["triple", "entity", "path", "lm"])
 def test_stopped_and_resumed_is_the_same_as_unbroken(
-    labels: Path, base: Path, tmp_path: Path, kind: str
+    labels: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
+    monkeypatch.setenv("RAS_FLOW_CACHE", str(tmp_path / "cache"))
     encoder, stops = HashEncoder(16), 0
     while not train_retriever(
         config(kind, base), tmp_path / "broken", data=labels, seconds=0.0 if stops < 2 else None,
