@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ras_flow.evaluation.statistics import bootstrap, compare_paired
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
+    found = bootstrap([1.0] * 60 + [0.0] * 140)
+    low, high = stats.binom.interval(0.95, 200, 0.3)
+    assert found.mean == 0.3
+    assert (found.low, found.high) == pytest.approx((low / 200, high / 200), abs=0.011)
 
 
 def test_results_depend_on_the_seed_and_not_on_the_order_of_the_questions() -> None:
