@@ -167,6 +167,13 @@ def test_parentheses_inside_fields():
     ]
 
 
+def test_lists_in_json_are_read_one_by_one() -> None:
+    text = r'[["Stamford", "population", 19701], ["\"S\"", "height", 3.50], ["a", "b", null]]'
+    parsed = parse_triples(text)
+    assert parsed.triples == [("Stamford", "population", "19701"), ('"S"', "height", "3.50")]
+    assert parsed.dropped == ['["a", "b", null]']
+
+
 @pytest.mark.parametrize(
     ("object", "read"),
     [
