@@ -34,7 +34,7 @@ def info_of(name: str) -> SystemInfo:
     known = known_system(name)
     return SystemInfo(
         name=name,
-        roles=list(known.context.model_roles),
+        roles=list(known.context.model_roles) if "model" in known.operations else [],
         stop_reasons={reason: found.meaning for reason, found in known.stop_reasons.items()},
         edits={before: list(point.allowed) for before, point in known.edit_points.items()},
         operations={op: _fields(one.record) for op, one in known.operations.items()},

@@ -80,7 +80,8 @@ def test_runs_are_filtered(run: str) -> None:
 
     assert listed() == listed("--since", "1h") == listed("--since", "2020-01-01") == [run]
     assert listed("--text", "aurora BRIDGE") == listed("--stop", "sufficient") == [run]
-    assert listed("--text", "zebra") == listed("--stop", "budget") == []
+    assert listed("--text", "narvik bridge") == [run], "words of question and answer"
+    assert listed("--text", "aurora zebra") == listed("--stop", "budget") == []
     assert listed("--since", "2199-01-01") == []
     assert "No runs match." in ok("list", "--text", "zebra")
 

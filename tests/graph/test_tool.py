@@ -15,11 +15,13 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.sqlite import SqliteStore
+from langgraph.types import Command
 from pydantic import ValidationError
 
 from ras_flow import Context, as_tool, build_graph
 from ras_flow.errors import ConfigurationError
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer
+from ras_flow.tool import describe
 from tests.graph.world import QUESTION, SECOND, TRIPLES, build, world
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -56,6 +58,16 @@ async def test_an_async_agents_tool_works_in_the_agents_own_event_loop() -> None
     loops: list[asyncio.AbstractEventLoop] = []
     await as_tool(build(world(answerer=Answerer("so")))).ainvoke({"question": QUESTION})
     assert loops == [asyncio.get_running_loop()]
+
+
+async def test_a_fact_that_a_person_added_is_said_to_be_stated_by_no_passage(saver: Any) -> None:
+    graph = build(world(["[SUBQ] x"], answerer=ScriptedAnswerer("Oslo")), checkpointer=saver)
+    context = Context(top_k=1, max_hops=1, pause_before_answer=True)
+    await graph.ainvoke({"question": QUESTION}, THREAD, context=context)
+    added = {"op": "add_triple", "subject": "Mira Lund", "predicate": "born in", "object": "Oslo"}
+    answer = Command(resume={"edits": [added]})
+    result = await graph.ainvoke(answer, THREAD, context=context)
+    assert "- Mira Lund | born in | Oslo [no passage]" in describe(result).splitlines()
 
 
 def calls(*questions: str) -> Any:

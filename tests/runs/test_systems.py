@@ -159,7 +159,10 @@ async def test_a_run_of_an_unknown_system_is_shown_and_not_gone_on_with(saver: A
     await graph.ainvoke({"question": QUESTION}, config)
     runs = Runs(graph)
     assert [run.id for run in await runs.recent()] == ["a"]
-    step = get_branch(await runs.document("a"))["steps"][-2]
+    document = await runs.document("a")
+    system = document["system"]
+    assert (system["name"], system["roles"], system["edits"]) == ("react", [], {})
+    step = get_branch(document)["steps"][-2]
     for edits in ([], drop()):
         with pytest.raises(RunError, match="'react'"):
             await events(runs.fork("a", step, edits))
