@@ -44,6 +44,9 @@ QWEN = {"model_type": "qwen2", "num_hidden_layers": 28, "max_position_embeddings
 LLAMA = {"model_type": "llama", "max_position_embeddings": 131072, "vocab_size": 128256}
 _SIZES = ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads")
 SHAPES: dict[str, dict[str, Any]] = {
+    "smollm2-135m": LLAMA
+    | dict(zip(_SIZES, (576, 1536, 9, 3), strict=True))
+    | {"vocab_size": 49152, "num_hidden_layers": 30, "tie_word_embeddings": True},
     "qwen2.5-1.5b": QWEN
     | dict(zip(_SIZES, (1536, 8960, 12, 2), strict=True))
     | {"vocab_size": 151936, "tie_word_embeddings": True},
@@ -216,6 +219,7 @@ def main() -> None:
     parser.add_argument("--accumulation", type=int, default=1)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--no-checkpointing", action="store_true")
+    parser.add_argument("--no-compiling", action="store_true")
     given = parser.parse_args()
     config = read_toml(given.config, TrainingConfig)
     changed: dict[str, Any] = {"accumulation": given.accumulation, "steps": given.steps}
@@ -223,6 +227,8 @@ def main() -> None:
         changed["batch_size"] = given.batch_size
     if given.no_checkpointing:
         changed["gradient_checkpointing"] = False
+    if given.no_compiling:
+        changed["compile"] = False
     optimizer = config.optimizer.override(changed | {"workers": 0, "epochs": 1000.0})
     model = config.model.override({"window": given.tokens} if given.tokens else {})
     watch = config.watch.override({"every": 1000})

@@ -33,8 +33,7 @@ class OptimizerSettings(Settings):
         gradient_checkpointing: Compute a language model's layers again for their gradients: a third
             more time, a fraction of the memory. A run may go on with it or without.
         compile: Compile a language model's layers (torch.compile): a minute or two at the start,
-            half the time of a step on a CPU. Takes a C++ compiler. A run may go on with it or
-            without.
+            then faster steps on a CPU. Takes a C++ compiler. A run may go on with it or without.
         seed: Decides new weights, the order of the examples, and dropout.
     """
 
