@@ -173,6 +173,7 @@ def test_what_the_network_lacks_is_named_before_anything_is_sent(
     [
         ("azure_openai:m", ConfigurationError, "OPENAI_API_VERSION"),
         ("mistralai:mistral-small", MissingExtraError, "langchain-mistralai"),
+        ("ollama:qwen3", MissingExtraError, "ollama.*not installed"),
     ],
 )
 def test_what_another_provider_lacks_is_named(name: str, error: Any, said: str) -> None:

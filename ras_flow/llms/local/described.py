@@ -23,7 +23,7 @@ class Description(Settings):
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a description, and no weights."""
-        again = f"Copy, export or train the {cls.what} again"
+        again = f"Restore the folder, or export or train the {cls.what} again"
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             found = {name: values[name] for name in cls.versions}
@@ -61,5 +61,5 @@ class Description(Settings):
         if wrong := first_wrong(folder, {name: self.files.get(name, "") for name in needed}):
             file, state = wrong
             raise ConfigurationError(
-                f"{file} is {state}. Copy, export or train the {self.what} again."
+                f"{file} is {state}. Restore the folder, or export or train the {self.what} again."
             )

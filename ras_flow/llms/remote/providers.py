@@ -94,7 +94,8 @@ def connect(name: str, base_url: str | None, *, timeout: float, max_retries: int
         chat = make(**settings)
         if (chat.profile or {}).get("temperature") is not False:
             chat = make(temperature=0, **settings)
-    except ImportError as error:
+    # LangChain looks for Ollama's class in langchain-community as well, which has it no longer.
+    except (ImportError, AttributeError) as error:
         raise MissingExtraError(
             f"The provider {kind!r} needs a package that is not installed: {error}"
         ) from error
