@@ -22,15 +22,18 @@ _YEARS = range(1000, 2101)
 def compare(question: Question, answer: str, evidence: Evidence) -> Measured:
     """Measure how much was found of each thing compared, and whether it says what is answered."""
     form = normalize_name(question.text)
-    sides = sorted(longest(evidence.names.within(question.text)), key=form.find)
-    beside = {word for side in sides for word in side.split()} | question.compares
+    sides = sorted(
+        longest(evidence.names.within(question.text)),
+        key=lambda side: form.find(normalize_name(side)),
+    )
+    beside = {word for side in sides for word in normalize_name(side).split()} | question.compares
     common = {word: named for word, named in question.words.items() if word not in beside}
     counts = question.counts or (len(sides) > 1 and question.compares)
     tells = NUMBER if counts else A_NAME if question.same else ""
     chains = Chains(evidence, sides)
     found = []
     for side in sides or [""]:
-        words = {**common, **dict.fromkeys(side.split(), True)}
+        words = {**common, **dict.fromkeys(normalize_name(side).split(), True)}
         wanted = Asked(words, question, evidence, tells=tells)
         chain = chains.best(evidence.at(side) if side else evidence.units, wanted)
         why = f"Too little was found of what is compared: {side}." if side else ""
@@ -55,7 +58,10 @@ def _differs(
         told.append((names | (numbers if question.counts else set())) - asked)
     if normalize_name(answer).startswith("no"):
         return bool(set.intersection(*told))
-    words = [with_stems(word for name in names for word in name.split()) - asked for names in told]
+    words = [
+        with_stems(word for name in names for word in normalize_name(name).split()) - asked
+        for names in told
+    ]
     return all(told) and not frozenset.intersection(*words)
 
 

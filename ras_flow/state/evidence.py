@@ -10,7 +10,7 @@ from math import log
 
 import regex
 
-from ras_flow.formats.normalize import name_words, normalize_name
+from ras_flow.formats.normalize import name_words
 from ras_flow.formats.rows import EMPTY, row_cells
 from ras_flow.formats.sentences import Span, sentence_spans
 from ras_flow.state.kg import QueryKG, spo_of
@@ -167,7 +167,7 @@ class Unit:
         sentence: The position of the sentence in it.
         said: The words that it states; of a sentence those of its passage's title too.
         words: The same; of a fact also those of the sentence that states it, and its title's.
-        names: The proper names in it, normalised.
+        names: The proper names in it, in the form of :class:`Names`.
         about: Those that it tells something about: the fact's subject, the passage's title.
         places: The passages that state it.
         row: Whether it is a row or an item, of which those beside it say nothing.
@@ -217,12 +217,12 @@ class Evidence:
         self._reader = Reader(passages)
         self._facts = QueryKG.from_triples(triples)
         self._titles = {id: _stemmed(passage["title"]) for id, passage in passages.items()}
-        entities = set(map(normalize_name, filter(is_proper, self._facts.entities.values())))
+        entities = [*filter(is_proper, self._facts.entities.values())]
         titles = (part for one in passages.values() for part in one["title"].split(HEADING))
-        names = {*entities, *map(normalize_name, filter(is_proper, titles))}
+        names = [*entities, *filter(is_proper, titles)]
         if not triples:  # Without a graph, what looks like a name may link two sentences.
             found = (_CAPITALS.findall(one["text"]) for one in passages.values())
-            names |= {normalize_name(name) for each in found for name in each}
+            names += [name for each in found for name in each]
         self.names = Names(names)
         self.empty: list[tuple[str, str, str]] = []
         sentences = [unit for id, one in passages.items() for unit in self._sentences(id, one)]
@@ -230,7 +230,8 @@ class Evidence:
             (one.passage, one.sentence): self._titles[one.passage] if one.row else one.words
             for one in sentences
         }
-        facts = [self._fact(id, entities) for id in triples]
+        known = set(map(self.names.form, entities))
+        facts = [self._fact(id, known) for id in triples]
         self.units = facts + sentences
         self._by_name: dict[str, list[Unit]] = {}
         for unit in self.units:
@@ -269,13 +270,13 @@ class Evidence:
         said = _stemmed(*spo_of(triple))
         places = self._reader.stating(triple).items()
         words = said.union(*(self._lines[place] for place in places))
-        subject, object = normalize_name(triple["subject"]), normalize_name(triple["object"])
+        subject, object = map(self.names.form, (triple["subject"], triple["object"]))
         names = frozenset({subject, object} & entities)
         return Unit(id, "", 0, said, words, names, names & {subject}, frozenset(triple["passages"]))
 
     def _sentences(self, id: str, passage: Passage) -> Iterable[Unit]:
         about = frozenset(
-            normalize_name(part) for part in passage["title"].split(HEADING) if is_proper(part)
+            self.names.form(part) for part in passage["title"].split(HEADING) if is_proper(part)
         )
         titles, places = self._titles[id], frozenset([id])
         for at, text in enumerate(self._reader.sentences(id).texts):

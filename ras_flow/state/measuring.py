@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from textwrap import shorten
 from typing import NamedTuple
 
+from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.sentences import sentence_spans
 from ras_flow.formats.text import has_word
 from ras_flow.state.asking import Question
@@ -49,16 +50,25 @@ def measure(answer: str, question: Question, evidence: Evidence) -> Measured:
     if echoes:
         return Measured(0.0, why="The answer only repeats the question.")
     named = longest(evidence.names.within(question.text))
-    spelled = {word for name in named for word in name.split()}
+    spelled = {word for name in named for word in normalize_name(name).split()}
     rest = {word: asked[word] or word in spelled for word in asked if word not in answered}
     wanted = Asked(rest, question, evidence)
     chains = Chains(evidence, named - evidence.names.within(answer))
     stems = with_stems(asked)
     parts = _parts(answer, asked, evidence.units)
     measured = weakest([_measure_part(part, stems, wanted, chains, evidence) for part in parts])
-    if misfit := question.misfit(answer):
+    if misfit := question.misfit(answer) or _mistaken(named, measured.units, evidence):
         return measured._replace(score=measured.score * MISFIT, why=misfit)
     return measured
+
+
+def _mistaken(named: set[str], units: Sequence[Unit], evidence: Evidence) -> str:
+    """Say whom units speak of in place of what a question names; empty if of nobody else."""
+    spoken_of = {name for unit in units for name in unit.names}
+    for name in named - spoken_of:
+        if others := spoken_of & evidence.names.others(name) - named:
+            return f'The question names "{name}", and what was found "{min(others)}".'
+    return ""
 
 
 def measure_own(

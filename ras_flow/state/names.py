@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from unicodedata import normalize
 
 import regex
 
-from ras_flow.formats.normalize import has_words, name_words, normalize_name
+from ras_flow.formats.normalize import has_words, name_key, name_words, normalize_name
 from ras_flow.formats.text import has_word
 from ras_flow.formats.tokens import UNSPACED
 
 _APOSTROPHE = re.compile(r"['’](?:s\b)?", re.IGNORECASE)
 """What parts a name from what is written with it: "Clara's", "l'Italie", "Ankara'da"."""
 _HANGUL_END = regex.compile(r"\p{Hangul}\Z")
+
+_SYMBOL = 3
+"""Letters of a name at most that letter case tells from others; a longer one may be a heading."""
 
 _FUNCTION_WORDS = frozenset(
     "a about after all also an and any are as at be because been before being between both but by "
@@ -59,12 +63,20 @@ def is_proper(text: str) -> bool:
 
 
 class Names:
-    """Names that can be looked for in many texts."""
+    """Names that can be looked for in many texts.
+
+    A name's normalised form stands for it. Where several entities share one, as "Văn Ánh" and
+    "Văn Anh" do, accents tell them apart, and letter case those of three letters ("CO" and "Co").
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._spaced: dict[str, list[str]] = {}
         self._unspaced: list[str] = []
-        for name in dict.fromkeys(map(normalize_name, names)):
+        self._spelled: dict[str, dict[str, set[str]]] = {}
+        for spelled in dict.fromkeys(names):
+            keys = self._spelled.setdefault(normalize_name(spelled), {})
+            keys.setdefault(_key(spelled), set()).add(normalize("NFC", spelled.strip()))
+        for name in self._spelled:
             joined = not name.isascii() and (UNSPACED.search(name) or _HANGUL_END.search(name))
             if len(name) < (2 if joined else 3):
                 continue
@@ -73,15 +85,43 @@ class Names:
             else:
                 self._spaced.setdefault(name.split(" ", 1)[0], []).append(name)
 
-    def within(self, text: str) -> set[str]:
-        """Return the normalised names that a text has in it as whole words.
+    def form(self, name: str) -> str:
+        """Return what stands for a name: its normalised form, or its key if others share it."""
+        form = normalize_name(name)
+        return _key(name) if len(self._spelled.get(form, ())) > 1 else form
 
-        A name has three letters or digits at least; two where a script has no spaces between words.
+    def others(self, name: str) -> set[str]:
+        """Return what stands for the other entities that have a name's normalised form."""
+        return self._spelled.get(normalize_name(name), {}).keys() - {name}
+
+    def within(self, text: str) -> set[str]:
+        """Return what stands for the names that a text has in it as whole words.
+
+        A name has three letters or digits at least; two where a script has no spaces between
+        words. What several entities share may mean each, unless it is spelled as one of them is.
         """
         form = " | ".join(map(normalize_name, {text, _APOSTROPHE.sub(" ", text)}))
         words = self._spaced.keys() & form.split()
         begin = (name for word in words for name in self._spaced[word])
-        return {one for one in (*begin, *self._unspaced) if one in form and has_words(form, one)}
+        found = (one for one in (*begin, *self._unspaced) if one in form and has_words(form, one))
+        return {name for one in found for name in self._meant(one, text)}
+
+    def _meant(self, form: str, text: str) -> Iterable[str]:
+        keys = self._spelled[form]
+        if len(keys) == 1:
+            return [form]
+        text = normalize("NFC", text)
+        meant = (key for key, names in keys.items() if any(_is_in(text, one) for one in names))
+        return [*meant] or keys
+
+
+def _key(name: str) -> str:
+    key = name_key(name)
+    return key if len(key) <= _SYMBOL else key.casefold()
+
+
+def _is_in(text: str, spelled: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(spelled)}(?!\w)", text))
 
 
 def longest(names: Iterable[str]) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ras_flow.formats.chains import ChainForm, Reorganised, reorganise
 from ras_flow.formats.node_ids import NAMELESS, is_nameless
-from ras_flow.formats.normalize import name_key, normalize_name
+from ras_flow.formats.normalize import name_key
 from ras_flow.state.kg import QueryKG, spo_of
 from ras_flow.state.names import Names, content_words, longest
 from ras_flow.state.schema import Hop, Triple
@@ -49,8 +49,9 @@ def reorganise_found(
         words = content_words(" ".join(spo_of(triple)))
         scores.append(len(wanted & words.keys()) / (len(words) or 1))
     graph = QueryKG.from_triples(triples)
-    named = longest(Names(graph.entities.values()).within(question))
-    roots = [name for name in graph.entities.values() if normalize_name(name) in named]
+    names = Names(graph.entities.values())
+    named = longest(names.within(question))
+    roots = [name for name in graph.entities.values() if names.form(name) in named]
     return _reorganised(triples, scores, roots, ChainForm(inverse=True))
 
 

@@ -166,6 +166,38 @@ def test_a_path_is_cited_from_the_question_to_the_answer_and_nothing_else_of_its
     assert founded["sentence"].startswith("It was founded in Helsinki")
 
 
+@pytest.mark.parametrize(
+    ("author", "question", "supported"),
+    [
+        ("Nguyễn Văn Ánh", "What is the occupation of the author of Blue River?", False),
+        ("Nguyễn Văn Ánh", "What is the occupation of Nguyễn Văn Ánh?", False),
+        ("Nguyễn Văn Ánh", "What is the occupation of Nguyễn Văn Anh?", True),
+        ("Nguyễn Văn Ánh", "What is the occupation of Nguyen Van Anh?", True),
+        ("Nguyễn Văn Anh", "What is the occupation of the author of Blue River?", True),
+    ],
+)
+@pytest.mark.parametrize("extracted", [True, False])
+def test_people_whose_names_differ_in_accents_are_two(
+    author: str, question: str, supported: bool, extracted: bool
+) -> None:
+    texts = {
+        "Blue River": f"{author} is the author of Blue River.",
+        "Nguyễn Văn Anh": "Nguyễn Văn Anh had the occupation of a surgeon.",
+    }
+    facts = {
+        "Blue River": [("Blue River", "written by", author)],
+        "Nguyễn Văn Anh": [("Nguyễn Văn Anh", "occupation", "surgeon")],
+    }
+    found = graph(facts if extracted else {})
+    assert judge("surgeon", question, found, passages(texts)).supported == supported
+
+
+def test_symbols_that_differ_in_letter_case_are_two() -> None:
+    facts = {"Furnace": [("furnace", "emits", "CO")], "Cobalt": [("Co", "kind", "metal")]}
+    question = "What is the kind of what the furnace emits?"
+    assert not judge("metal", question, graph(facts), {}).supported
+
+
 def test_a_passage_is_cited_by_the_sentence_that_states_the_answer() -> None:
     given = passages(HANDBOOK)
     given["Handbook › Offices"]["source"] = "handbook.pdf#page=3"
