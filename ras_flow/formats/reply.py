@@ -94,16 +94,16 @@ def _after_thought(text: str, start: int) -> int:
     for tag in _TAG.finditer(text, start):
         if tag["opens"]:
             depth += 1
-        elif not tag["closes"] or (not depth and _ends_thought(text, *tag.span())):
+        elif not tag["closes"] or (not depth and _ends_thought(text, start, *tag.span())):
             return tag.end()
         else:
             depth = max(0, depth - 1)
     return start
 
 
-def _ends_thought(text: str, start: int, end: int) -> bool:
+def _ends_thought(text: str, begin: int, start: int, end: int) -> bool:
     """Tell whether a closing tag ends what the prompt opened, and not a text that names the tag."""
-    before, after = text[max(0, start - 20) : start], text[end : end + 1]
+    before, after = text[max(begin, start - 20) : start], text[end : end + 1]
     if after and (after in ".,;:!?)" or {before[-1:], after} <= {*"\"'`"}):
         return False
     said = before.rstrip(" \t")

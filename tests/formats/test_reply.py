@@ -131,6 +131,7 @@ PIECES = st.lists(
 
 @given(PIECES)
 @example("<answer><think>a</think>b</answer>")
+@example("</think> </think><think>")
 def test_it_is_part_of_the_reply_and_the_same_when_read_again(text: str) -> None:
     said = spoken(text)
     assert said in text and spoken(said) == said
