@@ -73,13 +73,13 @@ def name_the_title(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
 
 def name_in_short(triples: Sequence[Spo], title: str, text: str) -> list[Spo]:
     """Write the title for the full name with which the text opens, but not where that is told."""
-    full = normalize_name(full_name(title, text))
+    full = name_key(full_name(title, text))
     if not full:
         return list(triples)
     name = _written(title, triples)
 
     def short(part: str) -> str:
-        return name if normalize_name(part) == full else part
+        return name if name_key(part) == full else part
 
     shortened = (
         (short(subject), predicate, short(object)) for subject, predicate, object in triples

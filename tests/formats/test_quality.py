@@ -136,6 +136,7 @@ def test_the_title_is_written_as_the_other_triples_write_it() -> None:
          "The Greenland ice sheet"),
         ("Aino Laine", "The wife of Aino Laine was", "The wife of Aino Laine",
          "The wife of Aino Laine"),
+        ("Văn Ánh", "Nguyễn Văn Ánh is", "Nguyễn Văn Anh", "Nguyễn Văn Anh"),
         ("Aino Laine", "Aino van der Laine was", "Aino van der Laine", "Aino Laine"),
         ("History of Rome", "Rome was", "Rome", "Rome"),
         ("New York", "New York City is", "New York City", "New York City"),
