@@ -28,7 +28,9 @@ def compare(question: Question, answer: str, evidence: Evidence) -> Measured:
     )
     beside = {word for side in sides for word in normalize_name(side).split()} | question.compares
     common = {word: named for word, named in question.words.items() if word not in beside}
-    counts = question.counts or (len(sides) > 1 and question.compares)
+    # What is compared need not be a name of the graph: no fact may tell of it.
+    compares = question.compares and len(sides) + any(common.values()) > 1
+    counts = question.counts or compares
     tells = NUMBER if counts else A_NAME if question.same else ""
     chains = Chains(evidence, sides)
     found = []

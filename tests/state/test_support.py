@@ -144,6 +144,14 @@ def test_an_answer_that_nothing_leads_to_is_not_supported(
     assert not verdict.supported and said in verdict.support
 
 
+def test_a_comparison_needs_a_value_though_no_fact_names_one_of_the_two() -> None:
+    facts = {"Yards": [("MS Petrel", "built at", "Lunde Yard")]}
+    text = "The MS Petrel was built at Lunde Yard. The MS Tern was built there too."
+    found = graph(facts), passages({"Yards": text})
+    verdict = judge("yes", "Is the MS Tern older than the MS Petrel?", *found)
+    assert not verdict.supported and "compared" in verdict.support
+
+
 def test_what_nobody_looked_up_is_not_supported_by_the_documents() -> None:
     verdict = judge("7", "How many days are there in a week?", {}, {})
     assert not verdict.supported and "No document" in verdict.support
