@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import AfterValidator, BaseModel, Field
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.formats.answer import says_unknown
 from ras_flow.settings.context import Context, values_of
 from ras_flow.settings.limits import check_question
 from ras_flow.state.channels import RasOutput
@@ -128,7 +129,8 @@ def describe(result: RasOutput, stop_reasons: Mapping[str, StopReason] = RAS) ->
     answer, supported = result["answer"], result.get("supported", False)
     lines = [f"Answer: {answer}" if answer else "No answer was found."]
     if answer and not supported:
-        lines.append(f"Not supported by the documents. {result.get('support', '')}".rstrip())
+        about = "" if says_unknown(answer) else "Not supported by the documents. "
+        lines.append(f"{about}{result.get('support', '')}".rstrip())
     if result["citations"] and not supported:
         lines.append("What comes nearest:")
     lines += [f"- {citation_text(citation)}" for citation in result["citations"]]

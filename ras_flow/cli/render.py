@@ -12,6 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ras_flow.events import Event, GraphEvent, GraphTriple, PassagesEvent, PlanEvent
+from ras_flow.formats.answer import says_unknown
 from ras_flow.formats.text import plain
 from ras_flow.state.schema import Spent, citation_text
 from ras_flow.systems import Section
@@ -183,7 +184,8 @@ def show_answer(console: Console, said: Mapping[str, Any]) -> None:
     line(console, ("Answer   ", style), plain(said["answer"]) or "(none)")
     if not said["supported"]:
         why = plain(said["support"]) or "this system does not check its answers"
-        line(console, "         ", (f"not supported by the documents: {why}", "yellow"))
+        about = "" if says_unknown(said["answer"]) else "not supported by the documents: "
+        line(console, "         ", (f"{about}{why}", "yellow"))
 
 
 def show_citations(console: Console, said: Mapping[str, Any]) -> None:
@@ -195,7 +197,8 @@ def show_citations(console: Console, said: Mapping[str, Any]) -> None:
 
 def answer_text(answer: str, *, supported: bool) -> str:
     """Return the beginning of an answer for a list; an unsupported one says that it is."""
-    return f"(not supported) {snippet(answer)}" if answer and not supported else snippet(answer)
+    doubted = answer and not supported and not says_unknown(answer)
+    return f"(not supported) {snippet(answer)}" if doubted else snippet(answer)
 
 
 def graph_tree(

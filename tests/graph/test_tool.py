@@ -99,6 +99,10 @@ async def test_the_tool_says_what_an_answer_is_worth() -> None:
     assert await ask(["[SUBQ] x", "[SUFFICIENT]"], "") == ["No answer was found."]
     [guess, unsupported] = await ask(["[NO_RETRIEVAL]"], "Oslo")
     assert guess == "Answer: Oslo" and unsupported.startswith("Not supported by the documents.")
+    assert await ask(["[SUBQ] x", "[SUFFICIENT]"], "unknown") == [
+        "Answer: The documents do not say.",
+        'The run found no answer. The model wrote "unknown".',
+    ]
     assert await ask(["hm", "hm"], "") == [
         "No answer was found.",
         ended % "the planner made no progress",
