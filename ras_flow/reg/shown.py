@@ -35,7 +35,8 @@ def tell_graph(event: GraphEvent) -> Section:
 def tell_chains(event: ChainsEvent) -> Section:
     """Show the best chains."""
     chains = _cut([line for group in event["groups"] for line in group])
-    rest = [f"and {len(event['rest']):,} facts in no chain"] if event["rest"] else []
+    left = len(event["rest"])
+    rest = [f"and {left:,} {'fact' if left == 1 else 'facts'} in no chain"] if left else []
     return Section("Chains", [*chains, *rest] or ["none"])
 
 
