@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -26,7 +26,7 @@ from ras_flow.formats.text import plain
 from ras_flow.runs.commands import command
 from ras_flow.runs.document import Branch, RunDocument, Step
 from ras_flow.runs.reading import address_of, spent, step_name, steps_of
-from ras_flow.state.schema import Hop, Plan, Triple, name_passages
+from ras_flow.state.schema import Hop, Passage, Plan, Triple, name_passages
 from ras_flow.systems import DEFAULT, Section
 
 
@@ -98,7 +98,7 @@ class Timeline:
         if branch["status"] == "paused" and last["review"] is not None:
             self._sections()
             operations = document["system"]["operations"]
-            show_review(self._console, run, last["review"], operations)
+            show_review(self._console, run, last["review"], operations, document["passages"])
         elif branch["status"] == "unfinished":
             then = f"; next: {', '.join(last['next'])}" if last["next"] else ""
             self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
@@ -190,6 +190,7 @@ def show_review(
     run: str,
     review: dict[str, Any],
     operations: Operations,
+    passages: Mapping[str, Passage],
 ) -> None:
     """Show what a run asks a person; ``operations`` are its edits with their fields."""
     asked = _ASKED.get(review.get("point", ""), plain(str(review.get("point", ""))))
@@ -201,6 +202,8 @@ def show_review(
     for id, triple in (review.get("triples") or {}).items():
         line(console, (f"  {plain(id)}  ", "dim"), fact_text(triple))
     allowed = review.get("allowed") or operations
+    for id in review.get("passages") or [] if "drop_passage" in allowed else []:
+        line(console, (f"  {plain(id)}  ", "dim"), plain(f"[{name_passages([id], passages)}]"))
     options = ", ".join(option_text(str(op), operations) for op in allowed)
     line(
         console,

@@ -24,7 +24,7 @@ from ras_flow.runs.export.rdf import to_json_ld, to_turtle
 from ras_flow.runs.systems import info_of
 from ras_flow.runs.why import explain
 from ras_flow.state.kg import triple_id
-from ras_flow.state.schema import passage_id
+from ras_flow.state.schema import Passage, passage_id
 from ras_flow.testing import ListRetriever, MappingExtractor
 from ras_flow.tool import describe
 from tests.cli.test_hostile import EVIL, FORBIDDEN
@@ -124,18 +124,20 @@ def test_a_run_that_waits_shows_what_is_asked_and_how_to_answer() -> None:
         "point": "after_merge",
         "subquery": "",
         "triples": {"abc": dict(zip(("subject", "predicate", "object"), BORN, strict=True))},
-        "passages": [],
-        "allowed": ["drop_triple", "add_triple"],
+        "passages": ["p1"],
+        "allowed": ["drop_triple", "drop_passage"],
         "problem": "Edit 1: there is no triple 'x'.",
     }
-    show_review(console, "run1", review, info_of("ras")["operations"])
+    passages = {"p1": Passage(id="p1", title="Mira Lund", text="She was born in Narvik.")}
+    show_review(console, "run1", review, info_of("ras")["operations"], passages)
     shown = [" ".join(line.split()) for line in lines_on(console)]
     assert shown == [
         "Waits after the merge: is the graph right?",
         "Edit 1: there is no triple 'x'.",
         "abc Mira Lund | place of birth | Narvik",
+        "p1 [Mira Lund]",
         "Go on with: ras-flow runs resume run1 --approve, or in its place any of "
-        "--drop-triple TRIPLE, --add-triple 'SUBJECT | PREDICATE | OBJECT'",
+        "--drop-triple TRIPLE, --drop-passage PASSAGE",
     ]
 
 
@@ -207,7 +209,7 @@ def test_hostile_text_drives_no_terminal(hostile: RunDocument) -> None:
     review = {
         "point": EVIL, "problem": EVIL, "subquery": EVIL, "triples": hostile["triples"],
     }  # fmt: skip
-    show_review(console, "x", review, {EVIL: [EVIL]})
+    show_review(console, "x", review, {EVIL: [EVIL]}, {})
     shown = lines_on(console)
     assert sum("[bold red]alarm[/bold red]" in line for line in shown) > 20
     for line in shown:
