@@ -81,6 +81,8 @@ def run(program: typer.Typer = app) -> None:
         sys.exit(code)
     except typer.TyperException as error:
         said = error.format_message().replace("Value error, ", "", 1).rstrip(".")
+        if said.startswith("Got unexpected extra argument"):
+            said += ": put a text of several words in quotes"
         if said:  # A group without a command has shown its help instead.
             context = getattr(error, "ctx", None)
             said += "" if said.endswith("?") else "."

@@ -72,7 +72,7 @@ def test_a_wrong_command_is_refused(
     [
         (["ask", "Q?", "--top-k", "1.5"], ["'--top-k'", "integer", "See: ras-flow ask --help"]),
         (["ask", "Q?", "--topk", "3"], ["No such option: --topk", "--top-k"]),
-        (["ask", "Who", "is", "it?"], ["unexpected extra argument", "See: ras-flow ask --help"]),
+        (["ask", "Who", "is", "it?"], ["(is it?): put", "in quotes. See: ras-flow ask --help"]),
         (["runs", "lst"], ["Did you mean 'list'? See: ras-flow runs --help"]),
         (["index", "build", "i"], ["Missing argument 'DOCS'", "See: ras-flow index build --help"]),
         (["ask", "Q?", "--docs", ""], ["'--docs'", "the name is empty"]),
