@@ -259,6 +259,8 @@ def info(
         print_json(record)
         return
     _report(index, opened)
+    if verify:
+        typer.echo("files: all as they were written")
     typer.echo(f"encoder: {encoder.identity if encoder else f'none ({BM25_ONLY})'}")
     for one in propositions:
         manifest = one.manifest

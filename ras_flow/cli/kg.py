@@ -111,6 +111,8 @@ def info(
         print_json({**held, "identity": graph.identity, "relations": relations})
         return
     typer.echo(f"{kg}: {_size(graph.manifest.triples, len(graph), len(used))}")
+    if verify:
+        typer.echo("files: all as they were written")
     typer.echo(f"vectors: {graph.takes_vectors or 'none'}")
     for one in used:
         typer.echo(f"  {plain(one.name)}: {one.uses}")
