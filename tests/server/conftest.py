@@ -42,7 +42,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
 
 
 def _cache(folder: Path) -> Path:
-    # Converting the local model takes half a minute: that is shared. The indexes are made anew.
+    # Converting the local model takes ten seconds: that is shared. The indexes are made anew.
     models = cache_folder() / "models"
     models.mkdir(parents=True, exist_ok=True)
     cache = folder / "cache"

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -72,7 +73,7 @@ def resolve(name: str) -> str:
     """Return what transformers' ``from_pretrained`` takes for a model name.
 
     The order is: an existing folder, a package that carries the weights (converted once to
-    safetensors in the cache folder, which takes about half a minute), the model hub.
+    safetensors in the cache folder, which takes some ten seconds), the model hub.
     """
     folder = _folder(name)
     if folder is not None:
@@ -184,7 +185,7 @@ def _converted(packaged: Packaged) -> Path:
         ) from error
     with held:
         if not folder.is_dir():
-            _log.warning("Converting %s, once; this takes about half a minute.", _GGUF)
+            _log.warning("Converting %s, once; this takes some ten seconds.", _GGUF)
             with whole_folder(folder) as scratch:
                 _convert(packaged.file, scratch)
     return folder
@@ -197,13 +198,13 @@ def _convert(file: Path, folder: Path) -> None:
     into neither bfloat16 nor float16, and float32 files are memory-mapped anyway.
     """
     torch = require("torch", extra="local")
-    require("gguf", extra="local")
+    gguf = require("gguf", extra="local")
     require("accelerate", extra="local")
     transformers = require("transformers", extra="local")
     # Its reader of GGUF files has a progress bar that its own switch does not turn off.
     reader: Any = require("transformers.modeling_gguf_pytorch_utils", extra="local")
     reader.tqdm = require("transformers.utils.logging", extra="local").tqdm
-    with reading_weights():
+    with reading_weights(), _cached(gguf, "GGUFReader", "get_tensor_name_map"):
         source: dict[str, Any] = {"gguf_file": file.name}
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **source)
         # The file pads with the end-of-turn token, which training would then mask out.
@@ -220,3 +221,16 @@ def _convert(file: Path, folder: Path) -> None:
         model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def _cached(module: Any, *names: str) -> Iterator[None]:
+    """Call these functions once for the same arguments: transformers reads the file three times."""
+    own = {name: getattr(module, name) for name in names}
+    for name, function in own.items():
+        setattr(module, name, cache(function))
+    try:
+        yield
+    finally:
+        for name, function in own.items():
+            setattr(module, name, function)
