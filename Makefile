@@ -19,11 +19,11 @@ test: .venv/.test .venv/.browser .venv-vllm/.made
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # Counting lines makes the tests slower.
 coverage: .venv/.test .venv/.browser .venv-vllm/.made
-	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --cov --cov-report=
+	LANGGRAPH_STRICT_MSGPACK=true $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=
 	$(BIN)/coverage report --skip-covered | tail -n 15
 
 lint: .venv/.test
