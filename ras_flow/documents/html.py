@@ -80,21 +80,14 @@ def html_document(markup: str, source: str, title: str = "") -> SourceDocument:
 
 
 def _title(soup: Any, heading: str) -> str:
-    """Return a page's title without its site's name; a wiki's page is called by its heading.
-
-    Where no site is named, what stands beside the page's first heading is taken for it.
-    """
+    """Return a page's title without its site's name; a wiki's page is called by its heading."""
     titles = (tag for tag in soup.find_all("title") if not tag.find_parent("svg"))
     title = _shown(next(titles, None))
     if heading and soup.find("meta", {"name": "generator", "content": _WIKI}):
         return heading
     meta = soup.find("meta", {"property": "og:site_name"})
     site = re.escape(" ".join(meta.get("content", "").split())) if meta else ""
-    if site:
-        return re.sub(f"^{site}{_BETWEEN}|{_BETWEEN}{site}$", "", title)
-    own = re.escape(heading)
-    beside = own and re.fullmatch(f"{own}{_BETWEEN}.+|.+{_BETWEEN}{own}", title)
-    return heading if beside else title
+    return re.sub(f"^{site}{_BETWEEN}|{_BETWEEN}{site}$", "", title) if site else title
 
 
 def _shown(tag: Any) -> str:
