@@ -135,8 +135,12 @@ class Timeline:
         if step["passages"]:
             self._passages(step)
         for hop in self._branch["hops"]:
-            if (known := hop.get("known")) and step_name(step) == f"retrieve:{hop['index']}":
+            if step_name(step) != f"retrieve:{hop['index']}":
+                continue
+            if known := hop.get("known"):
                 self._line(f"       not again: {counted(known, 'passage')} that the run has read")
+            if weak := hop.get("weak"):
+                self._line(f"       not read: {counted(weak, 'passage')} far below the best")
         for sign, style, ids in (("+", "green", step["added"]), ("-", "red", step["removed"])):
             for id in ids:
                 fact = self._fact(self._document["triples"][id])

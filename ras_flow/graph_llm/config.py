@@ -96,6 +96,7 @@ class Shape(Settings):
         answer_passages: Passages of each hop that it reads as text beside the triples, if it
             answers. Training reads those that a record has.
         max_hops: Subqueries at most, if it answers.
+        min_score: Share of the best score that a passage of a later search needs, if it answers.
     """
 
     dtype: Precision = "float32"
@@ -105,6 +106,7 @@ class Shape(Settings):
     max_triples: Positive[int | None] = None
     answer_passages: NonNegative[int] = Reading.answer_passages
     max_hops: Positive[int] = Reading.max_hops
+    min_score: Share[float] = Reading.min_score
 
 
 class GraphLLMConfig(Shape):
@@ -138,6 +140,7 @@ class GraphLLMConfig(Shape):
             max_triples=self.max_triples,
             answer_passages=self.answer_passages,
             max_hops=self.max_hops,
+            min_score=self.min_score,
             kg_triples=FEW_FACTS,
         )
 

@@ -159,7 +159,7 @@ class CorpusIndex(Snapshot[Manifest]):
         if kind == "dense":
             return self._dense_retriever()
         if kind == "hybrid":
-            return HybridRetriever([self._bm25_retriever(), self._dense_retriever()])
+            return HybridRetriever(self._bm25_retriever(), self._dense_retriever())
         raise ConfigurationError(f"Unknown retriever {kind!r}: use bm25, dense or hybrid.")
 
     def _contents(self) -> Contents:

@@ -31,7 +31,7 @@ class LangChainRetriever:
     A document's ``title`` and ``source`` metadata become the passage's; its text is kept whole.
     A retriever that is not made from a vector store returns as many documents as it was set up
     for, so set it up for at least ``Context.top_k``. Retrievers and some vector stores give no
-    scores: their documents score 1, 1/2, 1/3, … by rank. Other vector stores score by distance,
+    scores: all their documents score 1. Other vector stores score by distance,
     lower for nearer: such scores, known by their rising order, are negated.
     """
 
@@ -63,7 +63,7 @@ class LangChainRetriever:
         else:
             more: dict[str, Any] = {"k": k} if self._takes_k else {}
             documents = await self._source.ainvoke(query, **more)
-        return [(document, 1 / rank) for rank, document in enumerate(documents, start=1)]
+        return [(document, 1.0) for document in documents]
 
 
 async def search_all(

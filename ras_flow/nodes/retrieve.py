@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import passages_event
-from ras_flow.nodes.shown import Shown
+from ras_flow.nodes.shown import Left, Shown
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import one_each, storable
 from ras_flow.parts.facts import Facts
@@ -47,10 +47,10 @@ async def retrieve(
     if parts.has_knowledge(context):
         facts = await (await parts.get_kg_retriever(context)).search(queries)
     found: list[ScoredPassage] = []
-    left_out: set[str] = set()
+    left = Left(set(), set())
     if parts.has_documents(context):
         most = context.top_k or known.most or top_k or (await parts.get_reading(context)).top_k
-        found, left_out = await _search(queries, most, known, dropped, context, parts)
+        found, left = await _search(queries, most, known, dropped, context, parts)
     seen = dropped | known.noted | known.unnoted
     found += [page for page in facts.pages if page.passage["id"] not in seen]
     passages = {scored.passage["id"]: scored.passage for scored in found}
@@ -62,8 +62,10 @@ async def retrieve(
     )
     if facts.scores:
         hop["triple_scores"] = facts.scores
-    if left_out:
-        hop["known"] = len(left_out)
+    if left.known:
+        hop["known"] = len(left.known)
+    if weak := left.weak - passages.keys():
+        hop["weak"] = len(weak)
     runtime.stream_writer(passages_event(hop, passages))
     warned = warn(runtime, *facts.warnings)
     return {"hops": [hop], "passages": passages, "usage": cost.usage(), **warned}
@@ -76,8 +78,8 @@ async def _search(
     dropped: Collection[str],
     context: Context,
     parts: PartsSource,
-) -> tuple[list[ScoredPassage], set[str]]:
-    """Return the best passages for all queries, and the ids of those that were left out."""
+) -> tuple[list[ScoredPassage], Left]:
+    """Return the best passages for all queries, and those that were left out."""
     retriever = await parts.get_retriever(context)
     k = most + len(dropped) + len(known.noted) + len(known.unnoted)
     async with traced_retrieval(
@@ -85,13 +87,14 @@ async def _search(
     ) as found:
         rankings = await one_each(len(queries), list, retriever.retrieve(queries, k), retriever)
         best: dict[str, ScoredPassage] = {}
-        left_out: set[str] = set()
+        left = Left(set(), set())
         for ranked in rankings:
             new = [storable(scored, retriever) for scored in ranked]
             new = [scored for scored in new if scored.passage["id"] not in dropped]
-            wanted, known_here = known.without(new, most)
-            left_out |= known_here
+            wanted, left_here = known.without(new, most)
+            left.known.update(left_here.known)
+            left.weak.update(left_here.weak)
             for scored in wanted:
                 best.setdefault(scored.passage["id"], scored)
         found += best.values()
-    return list(found), left_out
+    return list(found), left

@@ -302,6 +302,7 @@ class Reading:
         answer_passages: Passages of each hop, the best first, that an answerer reads as text beside
             the triples; a planner reads none.
         max_hops: Subqueries at most; the answerer's counts.
+        min_score: Share of the best score that a passage of a later search needs.
         kg_triples: Facts of a knowledge graph for each search.
         history: Whether an answerer reads triples by hop or evidence chains.
     """
@@ -310,6 +311,7 @@ class Reading:
     max_triples: int | None = None
     answer_passages: int = 0
     max_hops: int = 5
+    min_score: float = 0.0
     kg_triples: int = 200
     history: Literal["triples", "chains"] = "triples"
 
@@ -325,3 +327,5 @@ class Reading:
             )
         if self.answer_passages < 0:
             raise ConfigurationError(f"{self!r}: answer_passages must be at least 0.")
+        if not 0 <= self.min_score <= 1:
+            raise ConfigurationError(f"{self!r}: min_score must be from 0 to 1.")

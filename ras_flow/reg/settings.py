@@ -30,7 +30,8 @@ class RegContext(Context):
     model_roles: ClassVar[tuple[str, ...]] = ("answerer",)
     unread: ClassVar[frozenset[str]] = frozenset(
         {
-            *("index", "retriever", "top_k", "planner", "extractor", "extractor_output"),
+            *("index", "retriever", "top_k", "min_score"),
+            *("planner", "extractor", "extractor_output"),
             *("loop", "reads", "planning", "max_hops", "pause_before_retrieval"),
         }
     )

@@ -73,10 +73,13 @@ class Context(Settings):
     Attributes:
         index: Folder of the passage index, or ``"demo"`` for the corpus that ships with ras_flow;
             without one, only given documents can be answered from.
-        retriever: ``"hybrid"`` (reciprocal rank fusion), ``"bm25"`` or ``"dense"``.
+        retriever: ``"hybrid"`` (BM25 and similarity together), ``"bm25"`` or ``"dense"``.
         top_k: Passages for each subquery (eq. 3); None for as many as the answerer reads best,
             which is 5 unless a Graph LLM's own settings say otherwise; with one call a hop, 3 for
             each subquery after the question.
+        min_score: Share of the best passage's score that the others of a search after the first
+            need; None for what suits the answerer: 0, which takes all, unless a Graph LLM's own
+            settings say otherwise.
         kg: Folder of a knowledge graph, ``"demo"`` for the one that ships with ras_flow, or a TOML
             file that names a server. ReG answers from it; RAS searches it for each subquery, beside
             the index; T²RAG in place of one.
@@ -152,6 +155,7 @@ class Context(Settings):
     index: Name | None = None
     retriever: RetrieverKind = "hybrid"
     top_k: Number | None = None
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = None
     kg: Name | None = None
     kg_retriever: Name = DEFAULT_MODEL
     kg_triples: Number | None = None

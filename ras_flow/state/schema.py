@@ -83,8 +83,9 @@ class Hop(TypedDict):
     ``failed`` are those of its passages of which the extractor made nothing, for an error. A later
     hop that finds one of them tries again, and what it states is that hop's. ``dropped`` are
     passages that a person took out: later hops leave them out too. ``known`` is how many passages
-    that earlier hops had shown were left out, where only new ones are wanted. ``triple_scores`` are
-    those of the triples from a knowledge graph, by the triples' ids.
+    that earlier hops had shown were left out, where only new ones are wanted, and ``weak`` how many
+    for a score far below the best. ``triple_scores`` are those of the triples from a knowledge
+    graph, by the triples' ids.
     """
 
     index: int
@@ -94,6 +95,7 @@ class Hop(TypedDict):
     failed: NotRequired[list[str]]
     dropped: NotRequired[list[str]]
     known: NotRequired[int]
+    weak: NotRequired[int]
     triple_scores: NotRequired[dict[str, float]]
 
 

@@ -32,7 +32,7 @@ class T2Context(Context):
 
     model_roles: ClassVar[tuple[str, ...]] = ("planner", "resolver", "extractor", "answerer")
     bare_roles: ClassVar[tuple[str, ...]] = ("planner", "resolver")
-    unread: ClassVar[frozenset[str]] = frozenset({"loop", "reads"})
+    unread: ClassVar[frozenset[str]] = frozenset({"loop", "reads", "min_score"})
 
     max_hops: Count = 3
     resolver: Name | None = None

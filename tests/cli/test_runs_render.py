@@ -80,10 +80,12 @@ def test_passages_that_were_dropped_or_left_out_of_a_search_are_told() -> None:
     first_answer(writer)
     document = writer.document()
     [branch] = document["branches"]
-    branch["hops"][1] = {**branch["hops"][1], "passages": [], "scores": [], "known": 2}
+    left = {"passages": [], "scores": [], "known": 2, "weak": 1}
+    branch["hops"][1] = {**branch["hops"][1], **left}
     shown = timeline(document)
     at = shown.index("7 retrieve:1 0.25 s")
     assert shown[at + 1].startswith("dropped p") and "2 passages" in shown[at + 2]
+    assert shown[at + 3].split() == "not read: 1 passage far below the best".split()
 
 
 def test_an_unusable_plan_is_shown_with_its_words() -> None:

@@ -11,8 +11,15 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context
-from ras_flow.parts import AnswerRequest, Extraction, PlanRequest, Reply
-from ras_flow.state.schema import Passage
+from ras_flow.parts import (
+    AnswerRequest,
+    Extraction,
+    PlanRequest,
+    Reading,
+    Reply,
+    ScoredPassage,
+)
+from ras_flow.state.schema import Passage, make_passage
 from ras_flow.state.usage import usage_by_role
 from ras_flow.testing import ListRetriever, MappingExtractor, ScriptedAnswerer, ScriptedPlanner
 from tests.graph.world import DOCUMENTS, QUESTION, SECOND, TRIPLES, build, world
@@ -112,6 +119,36 @@ async def test_a_subquery_asked_again_finds_the_rest_of_a_page_and_asked_once_mo
     assert texts == page
     assert [hop.get("known") for hop in result["hops"]] == [None, 1]
     assert result["stop_reason"] == "no_progress" and len(parts["planner"].requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("reading", "settings", "scores"),
+    [
+        (0.0, {}, [10, 5, 4]),
+        (0.5, {}, [10, 5]),
+        (0.5, {"min_score": 0}, [10, 5, 4]),
+        (0.0, {"min_score": 0.9}, [10]),
+    ],
+)
+async def test_a_later_search_leaves_out_passages_far_below_its_best(
+    reading: float, settings: dict[str, Any], scores: list[float]
+) -> None:
+    class Far:
+        identity = "far"
+
+        async def retrieve(self, queries: list[str], k: int) -> list[list[ScoredPassage]]:
+            found = (make_passage(one["title"], one["text"]) for one in DOCUMENTS)
+            given = (10.0, 6.0, 4.0, -1.0) if queries == [QUESTION] else (4.0, 10.0, 5.0, -1.0)
+            scored = [ScoredPassage(*one) for one in zip(found, given, strict=True)]
+            return [sorted(scored, key=lambda one: -one.score)[:k] for _ in queries]
+
+    parts = world(retriever=Far())
+    parts["answerer"].reading = Reading(min_score=reading)
+    context = Context(top_k=3, **settings)
+    result = await build(parts).ainvoke({"question": QUESTION}, context=context)
+    assert [hop["scores"] for hop in result["hops"]] == [[10, 6, 4], scores]
+    assert [hop.get("weak", 0) for hop in result["hops"]] == [0, 3 - len(scores)]
+    assert result["answer"] == "Narvik"
 
 
 async def test_sufficient_before_anything_was_retrieved_is_not_usable() -> None:

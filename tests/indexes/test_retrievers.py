@@ -119,20 +119,24 @@ async def test_in_memory_bm25_needs_no_title_and_splits_long_texts() -> None:
     assert one.identity == same.identity != other.identity
 
 
-async def test_fusion_prefers_what_both_find(index: CorpusIndex) -> None:
+async def test_hybrid_joins_scores_so_that_a_clear_lead_stays_one(index: CorpusIndex) -> None:
     class Fixed:
         identity = "fixed"
 
-        def __init__(self, *order: int) -> None:
-            self.found = [ScoredPassage(index.passages[at], 1.0) for at in order]
+        def __init__(self, **scores: float) -> None:
+            self.found = [
+                ScoredPassage(index.passages[int(at[1:])], score) for at, score in scores.items()
+            ]
 
         async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
             return [self.found[:k] for _ in queries]
 
-    [found] = await HybridRetriever([Fixed(0, 1, 2), Fixed(3, 1)]).retrieve(["q"], 4)
-    assert found[0].passage == index.passages[1]
-    assert {p["id"] for p, _ in found[1:3]} == {index.passages[n]["id"] for n in (0, 3)}
-    assert [score for _, score in found] == pytest.approx([2 / 62, 1 / 61, 1 / 61, 1 / 63])
+    hybrid = HybridRetriever(Fixed(p0=20.0, p1=6.0, p2=5.0), Fixed(p1=0.5, p3=0.4, p0=0.3, p2=-0.1))
+    [found] = await hybrid.retrieve(["q"], 4)
+    assert [passage["id"] for passage, _ in found] == [
+        index.passages[n]["id"] for n in (0, 1, 3, 2)
+    ]
+    assert [score for _, score in found] == pytest.approx([0.65, 0.4, 0.2, 0.125])
 
 
 @pytest.mark.parametrize("shape, value, message", [((1, 3), 1, "shape"), ((1, 2048), 5, "length")])

@@ -69,7 +69,7 @@ def open_engine(path: str | Path, kind: RetrieverKind, encoder: SentenceEncoder)
     dense = EngineRetriever(open_store(config), encoder, identity=config.identity)
     if kind == "dense" or not config.bm25:
         return dense
-    return HybridRetriever([CorpusIndex.open(config.bm25).retriever("bm25"), dense])
+    return HybridRetriever(CorpusIndex.open(config.bm25).retriever("bm25"), dense)
 
 
 async def push(
