@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "./lib.js";
 import { TripleText } from "./details.js";
 import { GraphView } from "./graph.js";
-import { citedIn, differences, stepsOf, stopped, titleOf, tokensOf } from "./model.js";
+import { citedIn, differences, doubted, stepsOf, stopped, titleOf, tokensOf } from "./model.js";
 import { Text, plain } from "./text.js";
 import { count, seconds } from "./timeline.js";
 
@@ -28,7 +28,7 @@ function Side({ run, branch, other, choose, children }) {
       <span class="quiet">${count(sum(tokensOf))} tokens, ${seconds(sum((usage) => usage.seconds))}</span>
     </header>
     <p class="answer ${same ? "" : "differs"}">${same ? "= " : "≠ "}<${Text} value=${branch.answer || "no answer yet"} />
-      ${branch.answer && !branch.supported && html` <span class="chip unsupported">not supported</span>`}</p>
+      ${doubted(branch) && html` <span class="chip unsupported">not supported</span>`}</p>
     ${children}
   </section>`;
 }

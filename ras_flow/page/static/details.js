@@ -1,7 +1,7 @@
 // What stands beside the graph: the step, a triple's way from passage to answer, and the answer.
 
 import { html, useState } from "./lib.js";
-import { citedIn, nameOf, originOf, passageName, passagesAt, spanOf, statedIn, stepsOf, stopped, usageOf } from "./model.js";
+import { citedIn, doubted, nameOf, originOf, passageName, passagesAt, spanOf, statedIn, stepsOf, stopped, usageOf } from "./model.js";
 import { Text, findNames } from "./text.js";
 import { count, counted, seconds } from "./timeline.js";
 
@@ -79,10 +79,11 @@ function StepPanel({ view }) {
 
 /** An answer that the documents support, and one that they do not: they never look alike. */
 function Answer({ of }) {
-  const kind = of.supported ? "supported" : "unsupported";
+  const kind = of.supported ? "supported" : doubted(of) ? "unsupported" : "";
+  const verdict = { supported: "✓ Supported", unsupported: "✕ Not supported" }[kind];
   return html`<blockquote class="answer ${kind}"><${Text} value=${of.answer || "no answer"} /></blockquote>
-    <p class="support ${kind}"><strong>${of.supported ? "✓ Supported" : "✕ Not supported"}</strong>
-      ${of.support && html` <${Text} value=${of.support} />`}</p>`;
+    <p class="support ${kind}">${verdict && html`<strong>${verdict}</strong> `}
+      ${of.support && html`<${Text} value=${of.support} />`}</p>`;
 }
 
 /** Where a passage is from; only an address of the web becomes a link. */

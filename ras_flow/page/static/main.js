@@ -4,6 +4,7 @@ import { html, render, useEffect, useRef, useState } from "./lib.js";
 import { ask, getRun, live, ownDocument, setToken } from "./api.js";
 import { keep, kept } from "./kept.js";
 import { Help, keys } from "./keys.js";
+import { doubted } from "./model.js";
 import { RunView } from "./run.js";
 import { RunList } from "./runs.js";
 import { Text, plain } from "./text.js";
@@ -113,7 +114,7 @@ function describe(event) {
     case "passages": return `${event.passages.length} passages`;
     case "extracted": return `${event.triples} triples from ${event.passages} passages`;
     case "graph": return `${event.new.length} new triples, ${event.triples} in all`;
-    case "answer": return `answer: ${event.answer || "none"}${event.supported ? "" : " (not supported by the documents)"}`;
+    case "answer": return `answer: ${event.answer || "none"}${doubted(event) ? " (not supported by the documents)" : ""}`;
     case "warning": return `warning: ${event.message}`;
     case "review": return "waits for you";
     case "done": return "done";

@@ -155,6 +155,9 @@ function differences(document, a, b) {
 /** Why a run or a branch stopped searching: its planner's word, which says nothing of the answer. */
 const stopped = ({ stop_reason: reason }) => reason && `stopped: ${reason}`;
 
+/** Whether an answer states what the documents do not support: "The documents do not say." states nothing. */
+const doubted = ({ answer, supported }) => Boolean(answer) && !supported && answer !== "The documents do not say.";
+
 /** How a branch is called in choices. */
 function titleOf(branch) {
   const from = branch.forked_from;
@@ -163,6 +166,6 @@ function titleOf(branch) {
 }
 
 export {
-  branchOf, citedIn, differences, graphAt, nameOf, originOf, passageName, passagesAt,
+  branchOf, citedIn, differences, doubted, graphAt, nameOf, originOf, passageName, passagesAt,
   spanOf, statedIn, stepsOf, stopped, summarize, titleOf, tokensOf, usageOf,
 };

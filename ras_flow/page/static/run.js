@@ -8,7 +8,7 @@ import { EditPanel } from "./edits.js";
 import { GraphView, boxWidth, nameWidth } from "./graph.js";
 import { keys } from "./keys.js";
 import { Layout } from "./layout.js";
-import { branchOf, citedIn, graphAt, nameOf, statedIn, stepsOf, summarize, titleOf } from "./model.js";
+import { branchOf, citedIn, doubted, graphAt, nameOf, statedIn, stepsOf, summarize, titleOf } from "./model.js";
 import { Text, plain } from "./text.js";
 import { Timeline } from "./timeline.js";
 
@@ -145,8 +145,7 @@ function RunView({ run, editable, work, busy, theme, address, navigate, fail }) 
     <label>Branch <select aria-label="Branch" value=${branch.number}
       onChange=${(event) => navigate({ branch: Number(event.target.value), step: undefined })}>
       ${run.branches.map((each) => html`<option
-        value=${each.number}>${titleOf(each)}: ${each.answer && !each.supported
-          ? "not supported: " : ""}${plain(each.answer || each.status, 30)}</option>`)}</select></label>
+        value=${each.number}>${titleOf(each)}: ${doubted(each) ? "not supported: " : ""}${plain(each.answer || each.status, 30)}</option>`)}</select></label>
     <button onClick=${compare} disabled=${!others.length} aria-pressed=${Boolean(other)}
       aria-keyshortcuts="c">Compare</button>
     ${editable && html`<form class="export" aria-label="Export this branch" onSubmit=${save}>

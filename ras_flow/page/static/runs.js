@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "./lib.js";
 import { listRuns } from "./api.js";
 import { AskForm } from "./ask.js";
 import { keys } from "./keys.js";
-import { stopped } from "./model.js";
+import { doubted, stopped } from "./model.js";
 import { Text } from "./text.js";
 
 const TIMES = { "1h": "the last hour", "1d": "the last day", "7d": "the last week", "30d": "the last 30 days" };
@@ -37,8 +37,8 @@ function RunList({ ask, busy, fail }) {
         <span class="question"><${Text} value=${run.question} /></span>
         <span class="meta"><span class="chip">${stopped(run) ?? (run.waits ? "waits for you" : "not finished")}</span>
           <time datetime=${run.started}>${new Date(run.started).toLocaleString()}</time><code><${Text} value=${run.id} /></code></span>
-        ${run.answer && html`<span class="found ${run.supported ? "" : "unsupported"}"><${Text} value=${run.answer} />
-          ${!run.supported && html` <span class="chip unsupported">not supported</span>`}</span>`}
+        ${run.answer && html`<span class="found ${doubted(run) ? "unsupported" : ""}"><${Text} value=${run.answer} />
+          ${doubted(run) && html` <span class="chip unsupported">not supported</span>`}</span>`}
       </a></li>`)}
     </ul>`}
     ${runs?.length === Number(filter.limit) && filter.limit < MOST && html`<button

@@ -97,6 +97,23 @@ async def test_an_answer_without_support_never_looks_like_one_with_it(
     await expect(link).to_have_attribute("href", "https://docs.example/bridges.pdf#page=3")
 
 
+async def test_what_states_nothing_is_not_called_unsupported(
+    open_page: OpenPage, server: CannedServer
+) -> None:
+    document = two_branches()
+    said = {"answer": "The documents do not say.", "supported": False, "support": "No fact."}
+    document["branches"][1] |= said
+    server.documents = {document["run"]: document}
+    page = await open_page()
+    runs = page.get_by_role("list", name="Runs")
+    await expect(runs).to_contain_text("The documents do not say.")
+    await expect(runs).not_to_contain_text("not supported")
+    await runs.get_by_role("link").click()
+    await expect(page.get_by_role("tabpanel").locator(".support")).to_have_text("No fact.")
+    branch = page.get_by_label("Branch", exact=True).locator("option:checked")
+    await expect(branch).not_to_contain_text("not supported")
+
+
 async def test_on_a_phone_the_answer_comes_first_and_nothing_is_void(
     open_page: OpenPage, server: CannedServer
 ) -> None:
