@@ -172,7 +172,7 @@ async def test_names_find_exports(
         name: read_export(exports["graph"]).config.reading,
         f"local:{exports['graph-trained']}": read_export(exports["graph"]).config.reading,
         "local:default": Reading(
-            top_k=2, max_triples=4, answer_passages=1, max_hops=3, min_score=0.5, kg_triples=20
+            top_k=2, max_triples=4, answer_passages=1, max_hops=3, min_score=0.4, kg_triples=20
         ),
         "nobody:x": Reading(),
     }.items():
