@@ -90,8 +90,9 @@ def summarise(
 
 def paired(first: Iterable[Row], second: Iterable[Row]) -> list[tuple[Row, Row]]:
     """Return the rows of the questions that two systems both have, in the first one's order."""
-    others = {(row.benchmark, row.id, row.question): row for row in second}
-    both = ((row, others.get((row.benchmark, row.id, row.question))) for row in first)
+    # Exported rows leave out the question; its gold is kept as a checksum.
+    others = {(row.benchmark, row.id, row.gold): row for row in second}
+    both = ((row, others.get((row.benchmark, row.id, row.gold))) for row in first)
     return [(row, other) for row, other in both if other is not None]
 
 
