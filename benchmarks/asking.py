@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 QUESTION = "Where was the founder of Artek born?"
 IN_PROCESS = """
-import asyncio, json, os, resource, sys, time
+import asyncio, json, time
 from ras_flow import Context, build_graph
 
 graph = build_graph(defaults=Context(index="demo")).compile()

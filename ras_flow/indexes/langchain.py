@@ -31,8 +31,8 @@ class LangChainRetriever:
     A document's ``title`` and ``source`` metadata become the passage's; its text is kept whole.
     A retriever that is not made from a vector store returns as many documents as it was set up
     for, so set it up for at least ``Context.top_k``. Retrievers and some vector stores give no
-    scores: all their documents score 1. Other vector stores score by distance,
-    lower for nearer: such scores, known by their rising order, are negated.
+    scores: all their documents score 1. Other vector stores score by distance, lower for nearer:
+    such scores, known by their rising order, are negated.
     """
 
     def __init__(self, source: BaseRetriever | VectorStore, *, identity: str | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from ras_flow.events import passages_event
-from ras_flow.nodes.shown import Left, Shown
+from ras_flow.nodes.shown import LeftOut, Shown
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import one_each, storable
 from ras_flow.parts.facts import Facts
@@ -47,7 +47,7 @@ async def retrieve(
     if parts.has_knowledge(context):
         facts = await (await parts.get_kg_retriever(context)).search(queries)
     found: list[ScoredPassage] = []
-    left = Left(set(), set())
+    left = LeftOut(set(), set())
     if parts.has_documents(context):
         most = context.top_k or known.most or top_k or (await parts.get_reading(context)).top_k
         found, left = await _search(queries, most, known, dropped, context, parts)
@@ -78,7 +78,7 @@ async def _search(
     dropped: Collection[str],
     context: Context,
     parts: PartsSource,
-) -> tuple[list[ScoredPassage], Left]:
+) -> tuple[list[ScoredPassage], LeftOut]:
     """Return the best passages for all queries, and those that were left out."""
     retriever = await parts.get_retriever(context)
     k = most + len(dropped) + len(known.noted) + len(known.unnoted)
@@ -87,7 +87,7 @@ async def _search(
     ) as found:
         rankings = await one_each(len(queries), list, retriever.retrieve(queries, k), retriever)
         best: dict[str, ScoredPassage] = {}
-        left = Left(set(), set())
+        left = LeftOut(set(), set())
         for ranked in rankings:
             new = [storable(scored, retriever) for scored in ranked]
             new = [scored for scored in new if scored.passage["id"] not in dropped]

@@ -17,7 +17,7 @@ LATER_PASSAGES = 3
 """New passages for each subquery after the question, with one call a hop."""
 
 
-class Left(NamedTuple):
+class LeftOut(NamedTuple):
     """The ids of passages that a search found and left out: shown before, or far below the best."""
 
     known: set[str]
@@ -38,7 +38,7 @@ class Shown(NamedTuple):
 
     def without(
         self, ranked: Sequence[ScoredPassage], most: int
-    ) -> tuple[list[ScoredPassage], Left]:
+    ) -> tuple[list[ScoredPassage], LeftOut]:
         """Return the best new passages, and those left out.
 
         One of which nothing was noted may come again where no new one ranks before it: what was
@@ -62,7 +62,7 @@ class Shown(NamedTuple):
         # Scores that are not positive, such as negated distances, have no shares.
         if self.min_score and wanted and (best := wanted[0].score) > 0:
             weak = {one.passage["id"] for one in wanted if one.score < best * self.min_score}
-        return [one for one in wanted if one.passage["id"] not in weak], Left(known, weak)
+        return [one for one in wanted if one.passage["id"] not in weak], LeftOut(known, weak)
 
 
 async def shown(state: RasState, context: Context, parts: PartsSource) -> Shown:
