@@ -48,7 +48,8 @@ def merge_adapter(model: Any, folder: Path) -> Any:
             up = weights[name.removesuffix(_DOWN) + _UP]
             added = (up.float() @ down.float()) * scale
             weight = model.get_submodule(module).weight
-            weight.data += added.T if settings["fan_in_fan_out"] else added
+            # Not in place: the file's pages, mapped into memory, would be copied one by one.
+            weight.data = weight.data + (added.T if settings["fan_in_fan_out"] else added)
     except (AttributeError, KeyError, RuntimeError) as error:
         raise ConfigurationError(
             f"The adapter in {str(folder)!r} does not fit its base model ({error}). Name the model "
