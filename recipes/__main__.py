@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -33,13 +33,13 @@ from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
 from ras_flow.training.triples.raw import extract_raw, passages_of
-from recipes.baselines import play_baseline
 from recipes.graph_llm.attempting import attempt as attempt_mix
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.mix import write_mix
 from recipes.graph_llm.playing import play_mix
 from recipes.graph_llm.threads import in_thread
 from recipes.kg_questions import convert_kg
+from recipes.lessons import Played, play_texts
 from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, facts_of_mix
@@ -148,27 +148,27 @@ def play(
     report(out, run_work(work, GO_ON), as_json)
 
 
-@app.command()
-def play_baselines(
+@app.command(name="play-texts")
+def play_rows(
     config: Mix,
     training: Annotated[
         Path, path_argument("TRAINING", "Settings for train texts: the model and its tasks.")
     ],
     out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
     system: Annotated[
-        Literal["single", "ircot"], typer.Option(help="Baseline to play.")
+        Played, typer.Option(help="Baseline to play, or RAS with one call a hop.")
     ] = "single",
     top_k: Annotated[int, typer.Option(min=1, help="Passages a search.")] = 2,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Training questions at most; others in proportion.")
     ] = None,
 ) -> None:
-    """Run a baseline of the evaluation on training questions, with a teacher as its model."""
+    """Run a system on training questions, with a teacher as its model."""
     mix, settings = load_config(config), read_toml(training, RowTraining)
     with ended_by_ctrl_c("") as loop, shown_progress() as progress:
         rows = loop.run(
             in_time(
-                play_baseline(
+                play_texts(
                     mix,
                     system,
                     base=settings.model.name,

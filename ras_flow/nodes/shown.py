@@ -70,12 +70,12 @@ async def shown(state: RasState, context: Context, parts: PartsSource) -> Shown:
     if not state["hops"]:
         return Shown()
     found = frozenset(id for hop in state["hops"] for id in hop["passages"])
-    min_score = context.min_score
-    if min_score is None:
-        min_score = (await parts.get_reading(context)).min_score
+    reading = await parts.get_reading(context)
+    min_score = reading.min_score if context.min_score is None else context.min_score
     one_call = parts.loop(context) == "one_call"
     if not (one_call or searches_first(await parts.get_planner(context), context)):
         again = times_searched(state, planned_subquery(state))
         return Shown(found if again else frozenset(), min_score=min_score)
     noted = stated_in(state["triples"])
-    return Shown(found & noted, found - noted, LATER_PASSAGES if one_call else None, min_score)
+    most = min(LATER_PASSAGES, reading.top_k) if one_call else None
+    return Shown(found & noted, found - noted, most, min_score)

@@ -27,7 +27,7 @@ from ras_flow.indexes.propositions.index import proposition_folder
 from ras_flow.indexes.propositions.retriever import open_propositions
 from ras_flow.llms import load_language_model
 from ras_flow.llms.local.shipped import is_default
-from ras_flow.llms.local.tuned import extractor_name
+from ras_flow.llms.local.tuned import HOP, extractor_name, hop_reader_name, is_trained_for
 from ras_flow.llms.local.weights import fingerprint
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.chain_ends import ChainEnds
@@ -51,12 +51,16 @@ from ras_flow.parts.protocols import SentenceEncoder as Encoder
 from ras_flow.parts.records import Reading
 from ras_flow.settings.context import (
     CHAIN_ENDS,
+    DEFAULT_MODEL,
     DEMO_INDEX,
     NO_EXTRACTOR,
     Context,
 )
 from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
+
+HOP_READING = Reading(top_k=2, max_hops=3, min_score=0.4, kg_triples=FEW_FACTS)
+"""How much models that were trained to read a hop in one call read best."""
 
 T = TypeVar("T")
 
@@ -97,7 +101,10 @@ def extractor_of(context: Context) -> Extractor:
             f"{context.extractor!r} is a Graph LLM, which plans and answers but extracts no "
             "triples. Name another model as the extractor."
         )
-    model = _model(context, extractor_name(context.extractor))
+    name = extractor_name(context.extractor)
+    if context.loop == "one_call" and is_trained_for(name, HOP):
+        name = extractor_name(DEFAULT_MODEL)  # It extracts nothing: this one's triples are stored.
+    model = _model(context, name)
     extractor = make_extractor(model, context.extractor_output, together=context.loop != "paper")
     return DemoExtractor(extractor) if context.index == DEMO_INDEX else extractor
 
@@ -120,8 +127,8 @@ def is_one_chat_model(context: Context) -> bool:
 
 def hop_reader_of(context: Context) -> HopReader:
     """Return the language model of every role, as the reader of a hop."""
-    name = context.planner
-    if len({name, context.extractor, context.answerer}) > 1:
+    name = hop_reader_name(context.planner)
+    if len({context.planner, context.extractor, context.answerer}) > 1:
         raise ConfigurationError(
             'loop="one_call" takes one model for planner, extractor and answerer: name the same '
             'for all three, or use loop="paper".'
@@ -136,6 +143,8 @@ def hop_reader_of(context: Context) -> HopReader:
 
 def reading_of_answerer(context: Context) -> Reading:
     """Return how much the answerer reads best; it is not set up for that."""
+    if context.loop == "one_call" and is_trained_for(hop_reader_name(context.answerer), HOP):
+        return HOP_READING
     if local := find_graph_llm(context.answerer):
         return local.config.reading
     if context.answerer == CHAIN_ENDS:

@@ -228,6 +228,9 @@ class HopReader(Protocol):
     identity: str
     """Names model and settings."""
 
+    task: str
+    """The preset of :mod:`ras_flow.settings.tasks` for runs that name none."""
+
     async def read(self, requests: Sequence[HopRequest]) -> list[Reply]:
         """Read the last search of each request.
 

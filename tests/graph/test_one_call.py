@@ -10,6 +10,7 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context, build_graph
 from ras_flow.errors import ConfigurationError
+from ras_flow.llms.local.tuned import HOP, HOP_READER
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Document, passage_id
@@ -74,6 +75,33 @@ async def test_reads_says_what_earlier_hops_contribute(reads: Any, notes: int, t
     first, second = asked(model)
     assert second.count("| designed by |") == notes and second.count("in 1961") == text
     assert second.startswith(first)
+
+
+@pytest.mark.parametrize(("task", "form"), [(None, ""), ("yes_no", "\nReply with 'yes' or")])
+async def test_a_model_that_was_trained_for_it_is_asked_as_in_training(
+    task: str | None, form: str
+) -> None:
+    graph, model, _ = compiled()
+    model.trained_for = {HOP: "Read the hop."}  # type: ignore[attr-defined]
+    graph = build_graph(
+        planner=model, extractor=model, answerer=model, retriever=ListRetriever(DOCUMENTS)
+    ).compile()
+    await graph.ainvoke({"question": QUESTION}, context=Context(top_k=1, task=task))
+    told, shown = model.prompts[0]
+    assert told["content"] == "Read the hop." and len(model.prompts) == 2
+    assert shown["content"].rpartition("1 [Aurora Bridge]")[2].count("Reply") == bool(form)
+    assert form in shown["content"] and "only the words" not in shown["content"]
+
+
+@pytest.mark.parametrize("name", ["local:default", f"local:{HOP_READER}"])
+async def test_the_embedded_model_has_one_for_it_which_a_folder_can_be_too(name: str) -> None:
+    roles = dict.fromkeys(Context.model_roles, name)
+    settings = Context(index="demo", retriever="bm25", loop="one_call", **roles)
+    question = "Where was the architect of Finlandia Hall born?"
+    result = await build_graph(defaults=settings).compile().ainvoke({"question": question})
+    assert (result["answer"], result["supported"]) == ("Kuortane", True)
+    assert {use["role"] for use in result["usage"].values() if use["calls"]} == {"reader"}
+    assert all(len(hop["passages"]) <= 2 for hop in result["hops"]), "as many as it reads best"
 
 
 async def test_several_subqueries_are_searched_side_by_side_as_one_hop() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ras_flow.graph_llm import shared
 from ras_flow.graph_llm.manifest import checked_manifest
 from ras_flow.llms.local.shipped import WEIGHTS
-from ras_flow.llms.local.tuned import extractor_name, find_tuned
+from ras_flow.llms.local.tuned import HOP, extractor_name, find_tuned, hop_reader_name
 from ras_flow.llms.local.weights import SMOLLM2
 from ras_flow.llms.sentence_encoder import MINILM
 
@@ -24,6 +24,14 @@ def size(folder: Path) -> int:
 def test_the_extractor(name: str) -> None:
     tuned = find_tuned(extractor_name(name).removeprefix("local:"))
     assert tuned is not None and (tuned.base, tuned.folder) == (SMOLLM2, WEIGHTS / "extractor")
+    tuned.check_files(tuned.folder, tuned.files)
+    assert size(tuned.folder) < 12 * MIB
+
+
+def test_the_hop_reader() -> None:
+    tuned = find_tuned(hop_reader_name("local:default").removeprefix("local:"))
+    assert tuned is not None and (tuned.base, tuned.folder) == (SMOLLM2, WEIGHTS / "hop-reader")
+    assert set(tuned.instructions) == {HOP} and tuned.kind == "causal"
     tuned.check_files(tuned.folder, tuned.files)
     assert size(tuned.folder) < 12 * MIB
 

@@ -33,6 +33,12 @@ FORMAT = 1
 SHIPPED = WEIGHTS / "extractor"
 """Where the package keeps its own extractor, if it has one."""
 
+HOP_READER = WEIGHTS / "hop-reader"
+"""Where it keeps the model that reads a hop in one call, if it has one."""
+
+HOP = "hop"
+"""The task of such models."""
+
 
 def _plain(name: str) -> str:
     if Path(name).name != name:
@@ -90,7 +96,22 @@ def find_tuned(name: str) -> Tuned | None:
     return Tuned.read(file).model_copy(update={"folder": folder}) if file.is_file() else None
 
 
+def is_trained_for(name: str, task: str) -> bool:
+    """Tell whether a model's name means a folder that training wrote for a task."""
+    kind, _, path = name.partition(":")
+    tuned = find_tuned(path) if kind == "local" else None
+    return tuned is not None and task in tuned.instructions
+
+
 def extractor_name(name: str) -> str:
     """Return the model that a name means for the extractor."""
-    shipped = is_default(name) and (SHIPPED / MANIFEST).is_file()
-    return f"local:{SHIPPED}" if shipped else name
+    return _own(SHIPPED, name)
+
+
+def hop_reader_name(name: str) -> str:
+    """Return the model that a name means with one call a hop."""
+    return _own(HOP_READER, name)
+
+
+def _own(folder: Path, name: str) -> str:
+    return f"local:{folder}" if is_default(name) and (folder / MANIFEST).is_file() else name

@@ -19,8 +19,6 @@ from ras_flow.state.kg import found_only_known, stated_in
 from ras_flow.state.schema import Hop, Passage, Step, Triple
 from ras_flow.state.usage import Cost
 
-DEFAULT_TASK = "qa"
-
 MOST_AGAIN = 5
 """Passages of earlier searches that the last call sees once more."""
 
@@ -65,7 +63,7 @@ async def read_hop(
     The last call of a run sees the best passages of earlier searches in full too.
     """
     reader = await parts.get_hop_reader(context)
-    task = TASKS[context.task or DEFAULT_TASK]
+    task = TASKS[context.task or reader.task]
     numbers = number_passages(state["hops"])
     searches = _searches(state, context, numbers, new)
     shown = {number for search in searches for number in search.shown or ()}

@@ -11,16 +11,21 @@ from ras_flow.documents.split import split_text
 from ras_flow.formats.hop_reply import HopReply, facts_as_json, parse_hop_reply
 from ras_flow.formats.hop_view import format_hop, new_passages, with_new
 from ras_flow.formats.reply import spoken
-from ras_flow.parts.prompted.prompting import ask, few_shot, room
+from ras_flow.llms.local.tuned import HOP
+from ras_flow.parts.prompted.prompting import ask, prefix_for, room
 from ras_flow.parts.protocols import LanguageModel
 from ras_flow.parts.records import Generation, HopRequest, Message, Reply
 from ras_flow.prompts import hop_reader as prompts
 from ras_flow.settings.context import ExtractorOutput, Reads
+from ras_flow.settings.tasks import DEFAULT_TASK
 from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import all_or_none
 
 FACT_TOKENS = 400
 """New tokens for facts and subqueries, beside those of the answer."""
+
+ASKED = "qa"
+"""The preset of models that were not trained: what a person asks."""
 
 STOP = ("\nQuestion:", "\nSearch:")
 
@@ -42,6 +47,8 @@ class PromptedHopReader:
         self.identity = model.identity
         self._json = output == "json"
         self._reads = reads
+        self._trained = HOP in getattr(model, "trained_for", ())
+        self.task = DEFAULT_TASK if self._trained else ASKED
 
     async def read(self, requests: Sequence[HopRequest]) -> list[Reply]:
         """Read the last search of each request."""
@@ -49,7 +56,8 @@ class PromptedHopReader:
 
     async def _read(self, request: HopRequest) -> Reply:
         prefix = self._prefix(request)
-        space = room(self.model, prefix)
+        form = f"\n{request.instruction}" if self._trained and request.instruction else ""
+        space = room(self.model, prefix) - self.model.count_tokens(form)
         parts = await asyncio.to_thread(lambda: list(self._parts(request, space)))
         made: list[Generation] = []
         lost = 0
@@ -62,7 +70,7 @@ class PromptedHopReader:
             if self._json:
                 more["schema"] = prompts.schema(known=request.may_know)
             made += await self.model.generate(
-                [ask(prefix, view.text)],
+                [ask(prefix, f"{view.text}{form}")],
                 max_new_tokens=FACT_TOKENS + request.max_new_tokens,
                 stop=STOP,
                 **more,
@@ -92,7 +100,7 @@ class PromptedHopReader:
                 (seen, _json(parse_hop_reply(reply), known=request.may_know))
                 for seen, reply in examples
             ]
-        return few_shot(told, examples)
+        return prefix_for(self.model, HOP, told, examples)
 
     def _parts(self, request: HopRequest, space: int) -> Iterator[HopRequest]:
         """Yield requests whose new passages fit, all of them together if they do."""

@@ -19,8 +19,8 @@ class ModelSettings(Settings):
     Attributes:
         name: A folder, or a name on the hub.
         kind: ``causal`` for chat models, ``seq2seq`` for Flan-T5 and its kind.
-        start: A trained model whose adapter training continues, such as ``local:FOLDER``; empty for
-            a new one.
+        start: A trained model whose adapter training continues, such as ``local:FOLDER``, which may
+            be a Graph LLM's; empty for a new one.
         dtype: Number format of the frozen model; whole models are trained in float32.
     """
 
@@ -82,11 +82,13 @@ class RowSettings(Settings):
     Attributes:
         most: Training rows at most; None for all.
         skip: Training rows to leave out first, such as an earlier training's.
+        most_of: Training rows of a source at most, by its name; all of others.
         watch: Rows of ``dev`` to watch the training by.
     """
 
     files: Texts
     most: Positive[int] | None = None
+    most_of: Mapping[str, NonNegative[int]] = {}
     skip: NonNegative[int] = 0
     watch: NonNegative[int] = 64
 

@@ -7,7 +7,7 @@ look like is settled by whoever writes the rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ def train_rows(
         read = [row for name in config.data.files for row in read_rows(data / name)]
         parts = {split: [row for row in read if _split(row) == split] for split in SPLITS}
         first, most = config.data.skip, config.data.most
-        parts["train"] = parts["train"][first : None if most is None else first + most]
+        some = [*_limited(parts["train"], config.data.most_of)]
+        parts["train"] = some[first : None if most is None else first + most]
         parts["dev"] = parts["dev"][: config.data.watch]
         rows = {
             part: [
@@ -47,6 +48,15 @@ def train_rows(
     return training.train(
         config, output, prepare, _card, seconds=seconds, log=log, examples=examples
     )
+
+
+def _limited(rows: Iterable[Row], most_of: Mapping[str, int]) -> Iterator[Row]:
+    seen: Counter[str] = Counter()
+    for row in rows:
+        source = str(row.value.get("source"))
+        seen[source] += 1
+        if source not in most_of or seen[source] <= most_of[source]:
+            yield row
 
 
 def _encoded(row: Row, config: RowTraining, encoder: Encoder) -> dict[str, list[int]] | None:

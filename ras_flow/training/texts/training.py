@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.llms.local.adapter import without_peft_warnings
+from ras_flow.graph_llm.manifest import is_checkpoint, read_manifest
+from ras_flow.llms.local.adapter import ADAPTER, ADAPTER_SETTINGS, without_peft_warnings
 from ras_flow.llms.local.model import read_model
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.tuned import Tuned, extractor_name, find_tuned
 from ras_flow.support.extras import require
+from ras_flow.support.paths import path_named
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.processes import examples_a_step, own_gpu
@@ -151,7 +153,7 @@ def first_model(config: TextTraining) -> Tuned | None:
     start = config.model.start
     if not start:
         return None
-    tuned = find_tuned(extractor_name(start).removeprefix("local:"))
+    tuned = _started_from(extractor_name(start).removeprefix("local:"), config)
     if not config.lora.rank:
         raise ConfigurationError(
             "model.start goes on with an adapter, and lora.rank = 0 trains the whole model. Name a "
@@ -173,6 +175,23 @@ def first_model(config: TextTraining) -> Tuned | None:
                 f"the settings say {want!r}. Set it so, or leave model.start out."
             )
     return tuned
+
+
+def _started_from(name: str, config: TextTraining) -> Tuned | None:
+    """Return a trained model; a Graph LLM's adapter as if it had the settings' instructions."""
+    folder = path_named(name)
+    if not is_checkpoint(folder):
+        return find_tuned(name)
+    manifest = read_manifest(folder)
+    return Tuned(
+        folder=folder,
+        kind="causal",
+        base=manifest.config.base,
+        adapter=manifest.config.lora is not None,
+        instructions=dict(config.instructions),
+        max_new_tokens=config.lengths.target,
+        files={name: manifest.files[name] for name in (ADAPTER_SETTINGS, ADAPTER)},
+    )
 
 
 def load_adapter(model: Any, tuned: Tuned) -> None:

@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 from ras_flow.cli.commands import app
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.formats.triples import format_triples
+from ras_flow.graph_llm.checkpoint import save_graph_llm
+from ras_flow.graph_llm.config import LoraConfig
 from ras_flow.llms import LocalLanguageModel, load_language_model
 from ras_flow.llms.local.export import export_extractor
 from ras_flow.llms.local.model import read_model
@@ -35,6 +37,7 @@ from ras_flow.training.texts.training import training_tokenizer
 from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.training import encode_example, train
+from tests.graph_llm.tiny import build
 from tests.llms.test_seq2seq import save_tiny_t5
 from tests.llms.tiny import save_tiny_model
 from tests.training.triples.samples import NAMES, fact_rows, rows, write_rows
@@ -199,6 +202,19 @@ def test_training_goes_on_from_a_trained_adapter(home: Path, unbroken: Path) -> 
     assert key in (home / "same/README.md").read_text()
 
 
+def test_training_goes_on_from_a_graph_llms_adapter(home: Path, tmp_path: Path) -> None:
+    lora = LoraConfig(r=4, alpha=32, targets="all-linear")
+    saved = build(home / "causal", lora=lora)
+    save_graph_llm(saved, tmp_path / "graph-llm", dtype="float16")
+    begun = config(
+        home,
+        model={"start": f"local:{tmp_path / 'graph-llm'}"},
+        optimizer={"learning_rate": 0.0, "steps": 1, "precision": "bf16"},
+    )
+    train(begun, tmp_path / "same", data=home)
+    assert same_weights(tmp_path / "same", tmp_path / "graph-llm")
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -292,7 +308,7 @@ def test_an_identity_follows_the_weights_not_the_place(unbroken: Path, tmp_path:
 def test_a_model_learns_several_tasks_each_by_its_instruction(home: Path, tmp_path: Path) -> None:
     asked = {"split": "Split it.", "join": "Join it."}
     made = [
-        {"split": part, "task": task, "input": f"{name} {task}", "output": name}
+        {"split": part, "task": task, "input": f"{name} {task}", "output": name, "source": task}
         for part in ("train", "dev", "test")
         for task in asked
         for name in NAMES[:4]
@@ -300,10 +316,13 @@ def test_a_model_learns_several_tasks_each_by_its_instruction(home: Path, tmp_pa
     write_rows(tmp_path / "rows.jsonl", made)
     common = config(home).model_dump(include={"lora", "optimizer", "lengths", "saving"})
     model = {"name": str(home / "causal")}
-    settings = RowTraining(data={"files": ["rows.jsonl"]}, tasks=asked, model=model, **common)
+    data = {"files": ["rows.jsonl"], "most_of": {"split": 3}}
+    settings = RowTraining(data=data, tasks=asked, model=model, **common)
     assert train_rows(settings, tmp_path / "out", data=tmp_path).finished
     tuned = find_tuned(str(tmp_path / "out"))
     assert tuned and tuned.instruction("join") == "Join it."
+    counts = json.loads((tmp_path / "out/trained.json").read_text())["trained"]["counts"]
+    assert counts["train"] == {"join: join": 4, "split: split": 3}
     with pytest.raises(ConfigurationError, match="split, join"):
         make_extractor(load_language_model(f"local:{tmp_path / 'out'}"))
     write_rows(tmp_path / "rows.jsonl", [{**made[0], "task": "other"}])

@@ -1,14 +1,16 @@
-"""What trained baselines learn from: the baselines themselves, run with a teacher as their model.
+"""What models of a loop learn from: the loop itself, run with a teacher as its model.
 
-So a row's input is what the system shows its model, and its output what the system can read. The
+So a row's input is what the loop shows its model, and its output what the loop can read. The
 questions are a mix's; the searches go through the passages of its training questions, or for
 ``dev`` through all. Where only the triples of a passage are known, they are its text. A question is
 left out that has no answer, or whose passages are not all there.
 
-The teacher answers what it is asked to read with the gold answer, whatever was found, as the
-baselines are told to. As IRCoT it states the facts that lead further and that it did not ask for,
-each as a question with its answer; asks for what nothing shown tells; and concludes as soon as all
-is shown.
+RAS's own loop of one call a hop has a teacher of its own, :mod:`recipes.hops`. It is played on
+questions whose facts the passages tell in so many words, first on those of several steps with
+passages of real text. The baselines' teacher answers what it is asked to read with the gold answer,
+whatever was found, as they are told to. As IRCoT it states the facts that lead further and that it
+did not ask for, each as a question with its answer; asks for what nothing shown tells; and
+concludes as soon as all is shown.
 """
 
 from __future__ import annotations
@@ -18,34 +20,48 @@ from contextlib import aclosing
 from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.replies import first_sentence
 from ras_flow.formats.plan import is_askable
+from ras_flow.graph import build_graph
 from ras_flow.indexes.sync import sync_index
 from ras_flow.llms.local.tokenized import TokenizedModel
+from ras_flow.llms.local.tuned import HOP
 from ras_flow.parts.chosen import Parts
+from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import Generation, Message
 from ras_flow.settings.context import Context
+from ras_flow.settings.tasks import DEFAULT_TASK
 from ras_flow.support.concurrency import in_order
 from ras_flow.training.data.writer import Progress
 from ras_flow.training.splits import SPLITS, Split, fraction
 from recipes.graph_llm.agenda import Agenda
-from recipes.graph_llm.case import Case, Step
+from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.config import MixConfig
 from recipes.graph_llm.inputs import Inputs, read_inputs
 from recipes.graph_llm.passage_text import passage_text
 from recipes.graph_llm.playing import AT_ONCE
 from recipes.graph_llm.sources.texts import mentions
 from recipes.graph_llm.threads import in_thread
+from recipes.hops import HopTeacher, is_told
 from recipes.t2rag.convert import TextRow
 from recipes.triples.support import supported
 
-ASKED = {"single": {"read"}, "ircot": {"read", "reason"}}
-"""The tasks of the baselines that can be played."""
+Played = Literal["single", "ircot", "one_call"]
+
+ASKED: dict[Played, set[str]] = {
+    "single": {"read"},
+    "ircot": {"read", "reason"},
+    "one_call": {HOP},
+}
+"""The tasks of the systems that can be played: baselines, and RAS with one call a hop."""
+
+ONE_CALL_HOPS = 4
+"""Searches at most with one call a hop."""
 
 CUT = 0.15
 """Share of the runs that end after one or two searches, so that reading the rest is learnt too."""
@@ -56,13 +72,16 @@ class Lesson:
 
     def __init__(self, case: Case) -> None:
         self.rows: list[TextRow] = []
-        self._case, self._agenda = case, Agenda(case)
+        self._case, self._agenda, self._hops = case, Agenda(case), HopTeacher(case)
         self._agenda.ask(case.question, None)
         self._named: set[int] = set()
 
     def reply(self, task: str, shown: str) -> str:
         """Reply as a trained model should."""
-        said = self._case.answer if task == "read" else self._step(shown)
+        if task == HOP:
+            said = self._hops.reply(shown)
+        else:
+            said = self._case.answer if task == "read" else self._step(shown)
         self.rows.append({"task": task, "input": shown, "output": said})
         return said
 
@@ -88,7 +107,7 @@ _lesson: ContextVar[Lesson] = ContextVar("lesson")
 
 
 class TeachingModel(TokenizedModel):
-    """A baseline's model that knows the gold facts; ``tasks`` are what it is asked, by name."""
+    """A system's model that knows the gold facts; ``tasks`` are what it is asked, by name."""
 
     identity, batch_size = "teacher", 1
 
@@ -121,9 +140,9 @@ def _statement(step: Step) -> str:
     return f"{asked.rstrip('?. ')}: {', '.join(found)}."
 
 
-async def play_baseline(
+async def play_texts(
     config: MixConfig,
-    kind: str,
+    kind: Played,
     *,
     base: str,
     tasks: Mapping[str, str],
@@ -131,7 +150,7 @@ async def play_baseline(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> list[TextRow]:
-    """Return the rows of a baseline's runs on the questions of ``train`` and ``dev``.
+    """Return the rows of a system's runs on the questions of ``train`` and ``dev``.
 
     ``base`` is the model to train, whose window and tokens count; ``tasks`` are what it will be
     asked, by the tasks' names.
@@ -143,12 +162,10 @@ async def play_baseline(
     rows: list[TextRow] = []
     parts: tuple[tuple[Split, tuple[Split, ...]], ...] = (("train", SPLITS[:1]), ("dev", SPLITS))
     for split, searched in parts:
-        cases = _chosen(config, inputs, split, limit)
+        cases = _chosen(config, inputs, split, limit, kind)
         with TemporaryDirectory(prefix="ras-flow-play-") as folder:
             index = await sync_index(Path(folder), _documents(inputs, searched), None)
-            settings = Context(top_k=top_k)
-            retrieval = Parts(retriever=index.retriever("bm25"), defaults=settings)
-            graph = find_system(kind).build(Ingredients(parts=retrieval, reader=teacher)).compile()
+            graph = _built(kind, index.retriever("bm25"), teacher, top_k).compile()
 
             async def run(case: Case, graph: Any = graph) -> list[TextRow]:
                 _lesson.set(lesson := Lesson(case))
@@ -173,19 +190,39 @@ async def play_baseline(
     return rows
 
 
-def _most_hops(case: Case, seed: int, kind: str) -> int:
+def _built(kind: Played, retriever: Retriever, teacher: TeachingModel, top_k: int) -> Any:
+    """Return the system's builder, over the teacher."""
+    settings = Context(top_k=top_k, task=DEFAULT_TASK, when_unknown="guess")
+    if kind == "one_call":
+        return build_graph(
+            planner=teacher,
+            extractor=teacher,
+            answerer=teacher,
+            retriever=retriever,
+            defaults=settings,
+        )
+    parts = Parts(retriever=retriever, defaults=settings)
+    return find_system(kind).build(Ingredients(parts=parts, reader=teacher))
+
+
+def _most_hops(case: Case, seed: int, kind: Played) -> int:
+    one_call = kind == "one_call"
+    most = ONE_CALL_HOPS if one_call else find_system(kind).budget.get("max_hops", 1)
     drawn = fraction(seed, "cut", case.source, case.name)
-    most: int = find_system(kind).budget.get("max_hops", 1)
     return most if drawn >= CUT else min(most, 1 + (drawn >= CUT / 2))
 
 
-def _chosen(config: MixConfig, inputs: Inputs, split: Split, limit: int | None) -> list[Case]:
+def _chosen(
+    config: MixConfig, inputs: Inputs, split: Split, limit: int | None, kind: Played
+) -> list[Case]:
     cases: list[Case] = []
     for source, of in zip(config.sources, inputs.cases, strict=True):
         some = [case for case in of[split] if _playable(case)]
         most = source.max_records
         cases += some if most is None else some[: config.in_proportion(most, split)]
     cases.sort(key=lambda case: fraction(config.seed, "baseline", case.source, case.name))
+    if kind == "one_call":
+        cases = sorted(filter(_is_told, cases), key=lambda case: not _is_chain_of_texts(case))
     return cases if limit is None else cases[: config.in_proportion(limit, split)]
 
 
@@ -194,9 +231,21 @@ def _playable(case: Case) -> bool:
     return whole and bool(case.answer) and is_askable(case.question)
 
 
+def _is_told(case: Case) -> bool:
+    return all(is_told(step, f"[{step.page.title}] {_text(step.page)}") for step in case.steps)
+
+
+def _is_chain_of_texts(case: Case) -> bool:
+    return len(case.steps) > 1 and all(step.page.text for step in case.steps)
+
+
+def _text(page: Page) -> str:
+    return page.text or passage_text(page, ())
+
+
 def _documents(inputs: Inputs, splits: Sequence[Split]) -> list[SourceDocument]:
     texts = dict.fromkeys(
-        (page.title, page.text or passage_text(page, ()))
+        (page.title, _text(page))
         for cases in inputs.cases
         for split in splits
         for case in cases[split]

@@ -1,4 +1,4 @@
-"""Trained baselines: what they learn from is what they are asked, down to the last message."""
+"""What models of a loop learn from is what they are asked, down to the last message."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from typing import Any
 from ras_flow import Context
 from ras_flow.datasets.reading import read_rows
 from ras_flow.evaluation.systems import Ingredients, find_system
+from ras_flow.formats.hop_view import LAST
 from ras_flow.llms import load_language_model
 from ras_flow.parts.chosen import Parts
 from ras_flow.testing import ListRetriever
 from ras_flow.training.texts.config import RowTraining
 from ras_flow.training.texts.rows import train_rows
-from recipes.baselines import play_baseline
+from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.config import load_config
+from recipes.hops import HopTeacher
+from recipes.lessons import Played, play_texts
 from recipes.t2rag.convert import TextRow
 from tests.cli.command import recipe
 from tests.llms.tiny import save_tiny_model
 from tests.recipes.graph_llm.test_playing import COUNT, film, write_mix
 
-TASKS = {"read": "Answer it.", "reason": "Go on."}
+TASKS = {"read": "Answer it.", "reason": "Go on.", "hop": "Note and ask."}
 
 
 def settings(home: Path) -> RowTraining:
@@ -35,10 +38,10 @@ def settings(home: Path) -> RowTraining:
     )
 
 
-async def played(home: Path, kind: str) -> list[TextRow]:
+async def played(home: Path, kind: Played) -> list[TextRow]:
     model = settings(home).model.name
     mix = load_config(write_mix(home))
-    return await play_baseline(mix, kind, base=model, tasks=TASKS, top_k=1)
+    return await play_texts(mix, kind, base=model, tasks=TASKS, top_k=1)
 
 
 async def test_a_reasoning_states_what_leads_on_and_ends_once_all_is_shown(tmp_path: Path) -> None:
@@ -59,7 +62,44 @@ async def test_a_reasoning_states_what_leads_on_and_ends_once_all_is_shown(tmp_p
             ]
             assert " ".join(said[:2]) in own[2]["input"] and "was Finnish" in own[2]["input"]
     assert whole > COUNT // 2
-    assert {row["task"] for row in rows} == set(TASKS), "some runs end early, and read"
+    assert {row["task"] for row in rows} == {"reason", "read"}, "some runs end early, and read"
+
+
+async def test_a_hop_becomes_notes_and_the_next_step(tmp_path: Path) -> None:
+    rows = await played(tmp_path, "one_call")
+    whole = 0
+    for number in range(COUNT):
+        own = [row for row in rows if row["id"].startswith(f"2wiki/f{number}/")]
+        name, person = f"Salt{number} Road{number}", f"Aino{number} Laine{number}"
+        noted, born = f"{name} | director | {person} [1]", f"{number} May 1921"
+        if len(own) == 2:
+            whole += 1
+            assert [row["output"] for row in own] == [
+                f"{noted}\n[SUBQ] When was {person} born?",
+                f"{person} | date of birth | {born} [2]\n[ANSWER] {born} [1, 2]",
+            ]
+            assert noted in own[1]["input"]
+    assert whole > COUNT // 2
+
+
+def test_a_teacher_says_where_nothing_tells_and_no_search_is_left() -> None:
+    facts = (("Salt Road", "director", "Aino Laine"), ("Aino Laine", "date of birth", "1921"))
+    steps = [
+        Step((f"What is the {p} of {s}?",), ((s, p, o),), Page(s, ()), short=((s, p, o),))
+        for s, p, o in facts
+    ]
+    case = Case("own", "1", "When was the director of Salt Road born?", "1921", tuple(steps))
+    film = "1 [Salt Road] Salt Road is a film\n  by Aino Laine."
+    noted = "Salt Road | director | Aino Laine [1]"
+    replies = [
+        HopTeacher(case).reply(f"Question: {case.question}\n{shown}")
+        for shown in (film, f"{film}\n{LAST}", f"{noted}\n2 [Laine] Aino Laine (born 1921).")
+    ]
+    assert replies == [
+        f"{noted}\n[SUBQ] What is the date of birth of Aino Laine?",
+        f"{noted}\n[NOT FOUND] 1921",
+        "Aino Laine | date of birth | 1921 [2]\n[ANSWER] 1921 [1, 2]",
+    ]
 
 
 def test_an_adapter_is_asked_as_it_was_trained(tmp_path: Path, monkeypatch: Any) -> None:
@@ -68,9 +108,9 @@ def test_an_adapter_is_asked_as_it_was_trained(tmp_path: Path, monkeypatch: Any)
     (tmp_path / "training.toml").write_text(toml)
     paths = [str(write_mix(tmp_path)), str(tmp_path / "training.toml")]
     out = ["--top-k", "1", "--out", str(tmp_path / "rows.jsonl")]
-    done = recipe("play-baselines", *paths, *out)
+    done = recipe("play-texts", *paths, *out)
     assert done.code == 0 and "train read 2wiki: " in done.out, done.err
-    wrong = recipe("play-baselines", *paths, *out, "--system", "ircot")
+    wrong = recipe("play-texts", *paths, *out, "--system", "ircot")
     assert wrong.code == 1 and "reason" in wrong.err
     assert train_rows(config, tmp_path / "adapter", data=tmp_path).finished
     asked: list[Any] = []
