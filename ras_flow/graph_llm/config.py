@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from ras_flow.llms.local.precision import Precision
 from ras_flow.llms.sentence_encoder import same_encoder
@@ -97,8 +97,6 @@ class Shape(Settings):
             answers. Training reads those that a record has.
         max_hops: Subqueries at most, if it answers.
         min_score: Share of the best score that a passage of a later search needs, if it answers.
-        sufficient_bias: Added, in plans, to the logit of the token by which [SUFFICIENT] differs
-            from [SUBQ]: above 0 runs end sooner.
     """
 
     dtype: Precision = "float32"
@@ -109,7 +107,6 @@ class Shape(Settings):
     answer_passages: NonNegative[int] = Reading.answer_passages
     max_hops: Positive[int] = Reading.max_hops
     min_score: Share[float] = Reading.min_score
-    sufficient_bias: Annotated[float, Field(ge=-100, le=100)] = 0.0
 
 
 class GraphLLMConfig(Shape):

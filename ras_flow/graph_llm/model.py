@@ -200,7 +200,7 @@ class GraphLLM(nn.Module):
             ids = torch.tensor([prompt.input_ids[len(head) :]], device=self.device)
             embedded = place(self._words(ids), ids, soft[row] if soft else [])
             words = prompt.input_ids[len(head) :]
-            encoded.append(generation.Encoded(head, embedded[0], words, prompt.bias))
+            encoded.append(generation.Encoded(head, embedded[0], words))
         return encoded
 
     def embed(self, input_ids: torch.Tensor, graphs: Graphs | GraphBatch) -> torch.Tensor:

@@ -12,14 +12,11 @@ for all prompts of a task is computed once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ras_flow.formats.history import format_history
-from ras_flow.formats.plan import format_plan
 from ras_flow.graph_llm.config import GraphLLMConfig
 from ras_flow.llms.local.generation import as_plain_text, chat_text
-from ras_flow.llms.local.text import Bias
 from ras_flow.parts.records import AnswerRequest, PlanRequest
 from ras_flow.prompts.planner import AGAIN
 
@@ -46,8 +43,7 @@ class Prompt:
     """A formatted request: token ids with :data:`SOFT` where soft tokens go, and its words.
 
     ``head_length`` counts the tokens of the task's fixed beginning; ``text`` is the history, from
-    which so many triples were lost that did not fit into the window. ``bias`` is added to the
-    logits of tokens.
+    which so many triples were lost that did not fit into the window.
     """
 
     input_ids: list[int]
@@ -55,7 +51,6 @@ class Prompt:
     instruction: str
     text: str
     lost_triples: int = 0
-    bias: Bias = ()
 
     @property
     def head(self) -> tuple[int, ...]:
@@ -99,22 +94,12 @@ class PromptFormatter:
             instruction=instruction,
             text=text,
             lost_triples=history.lost_triples,
-            bias=self._bias if planning else (),
         )
 
     def target(self, text: str, max_tokens: int | None = None) -> list[int]:
         """Return the tokens of what the model is to write, with the one that ends it."""
         ids = [*self._ids(as_plain_text(text.strip(), self.tokenizer)), self.tokenizer.eos_token_id]
         return ids[:max_tokens]
-
-    @cached_property
-    def _bias(self) -> Bias:
-        """What is added to the token by which [SUFFICIENT] differs from [SUBQ]."""
-        if not self.config.sufficient_bias:
-            return ()
-        labels = (self._ids(format_plan("SUFFICIENT")), self._ids(format_plan("SUBQ", "what")))
-        token = next(one for one, other in zip(*labels, strict=False) if one != other)
-        return ((token, self.config.sufficient_bias),)
 
     def _frame(self, instruction: str) -> tuple[list[int], str]:
         """Return the tokens of the fixed beginning, and the text after the history."""

@@ -69,10 +69,7 @@ class ServedGraphLLM(GraphLLMSource):
 
         try:
             written = await self.server.complete(
-                sent,
-                max_new_tokens=max_new_tokens,
-                stop_token_ids=list(self.exported.ends),
-                logit_bias=dict(prompt.bias),
+                sent, max_new_tokens=max_new_tokens, stop_token_ids=list(self.exported.ends)
             )
         except ModelResponseError as error:
             raise self._explained(error) from None

@@ -48,14 +48,6 @@ def test_instruction_then_soft_token_then_history(tokenizer: Any) -> None:
     assert said.question == Q and [len(triples) for _, triples in said.chain] == [2, 2]
 
 
-def test_plans_alone_have_a_bias_to_the_token_that_makes_a_run_end(tokenizer: Any) -> None:
-    made = formatter(tokenizer, sufficient_bias=1.5)
-    [(token, added)] = made.prompt(PlanRequest(Q)).bias
-    assert (decode(tokenizer, [token]), added) == ("F", 1.5), "of [SUFFICIENT], for the B of [SUBQ]"
-    assert made.prompt(AnswerRequest(Q)).bias == ()
-    assert formatter(tokenizer).prompt(PlanRequest(Q)).bias == ()
-
-
 def test_all_prompts_of_a_task_begin_alike_up_to_the_soft_tokens(tokenizer: Any) -> None:
     made = formatter(tokenizer)
     requests = [PlanRequest(Q), PlanRequest("Why?", chain(*BRIDGE), graph(*BRIDGE), "Be brief.")]

@@ -64,7 +64,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for width, made, out in ((128, trained, exported), (256, folder / "wide", wider)):
         base = save_tiny_model(folder / f"base-{width}", window=2048, width=width)
         gnn = GnnConfig(hidden=16, layers=2, heads=2, tokens="per_hop")
-        model = build(base, seed=width, gnn=gnn, sufficient_bias=0.5)
+        model = build(base, seed=width, gnn=gnn)
         torch.nn.init.normal_(model.encoder.empty)
         save_graph_llm(model, made)
         names.append(export_graph_llm(f"local:{made}", out).served_name)

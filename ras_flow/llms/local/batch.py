@@ -17,7 +17,7 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from ras_flow.llms.local.text import Bias, Choice
+from ras_flow.llms.local.text import Choice
 
 Prefix = list[tuple[torch.Tensor, torch.Tensor]]
 """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
@@ -61,9 +61,8 @@ class Batch:
         prefix: Prefix | None,
         prompts: Sequence[Any],
         room: int,
-        bias: Bias = (),
     ) -> None:
-        self._model, self._prompts, self._bias = model, prompts, bias
+        self._model, self._prompts = model, prompts
         self._shared = prefix[0][0].shape[2] if prefix else 0
         longest = max(map(len, prompts))
         filled = self._shared + longest
@@ -131,10 +130,8 @@ class Batch:
 
     def _choices(self, width: int, **given: Any) -> list[list[Choice]]:
         given[self._states_name] = self._states
-        logits = self._model(**given, logits_to_keep=width).logits[:, -width:]
-        for token, added in self._bias:
-            logits[..., token] += added
-        values, tokens = logits.topk(2)
+        logits = self._model(**given, logits_to_keep=width).logits
+        values, tokens = logits[:, -width:].topk(2)
         leads = (values[..., 0] - values[..., 1]).tolist()
         return [
             [Choice(one, other, lead) for (one, other), lead in zip(*text, strict=True)]

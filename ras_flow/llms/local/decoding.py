@@ -17,7 +17,7 @@ from transformers.cache_utils import DynamicLayer
 from ras_flow.llms.local.attention import without_copies
 from ras_flow.llms.local.batch import Batch, Prefix, states_name
 from ras_flow.llms.local.capacity import step_at_once
-from ras_flow.llms.local.text import Bias, Choice, Text
+from ras_flow.llms.local.text import Choice, Text
 
 LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
@@ -56,7 +56,6 @@ def greedy(
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
     words: Sequence[Sequence[int]] = (),
-    bias: Bias = (),
     turns: int = 0,
     begins_word: Callable[[Sequence[int], int], bool] = lambda *_: True,
     mark: Sequence[int] = (),
@@ -67,11 +66,11 @@ def greedy(
     :func:`can_share` holds. Prompts are token ids, or embeddings of shape (tokens, width).
     ``has_ended`` is called after each new token with the prompt's position and its new tokens.
     ``words`` are token ids that an output is likely to copy: they change how soon it is written,
-    not what. ``bias`` is added to the logits of tokens. ``turns``, ``begins_word`` and ``mark`` are
-    for outputs that repeat themselves; see :class:`ras_flow.llms.local.text.Text`.
+    not what. ``turns``, ``begins_word`` and ``mark`` are for outputs that repeat themselves; see
+    :class:`ras_flow.llms.local.text.Text`.
     """
     if not can_share(model):
-        return _by_transformers(model, prompts, max_new_tokens, has_ended, bias)
+        return _by_transformers(model, prompts, max_new_tokens, has_ended)
     texts = [Text(text, turns, mark) for text in words or [()] * len(prompts)]
     rows = list(range(len(prompts)))
     live = set(rows)
@@ -100,7 +99,7 @@ def greedy(
 
     step = step_at_once(model)
     with torch.inference_mode():
-        batch = Batch(model, prefix, prompts, room=max_new_tokens + LONGEST_GUESS + 1, bias=bias)
+        batch = Batch(model, prefix, prompts, room=max_new_tokens + LONGEST_GUESS + 1)
         for row, choices in zip(rows, batch.begin(), strict=True):
             write(row, (), choices)
         with without_copies(model):
@@ -120,7 +119,6 @@ def _by_transformers(
     prompts: Sequence[Any],
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
-    bias: Bias,
 ) -> list[list[int]]:
     """Continue prompts by ``generate``, for models whose cache cannot be shared."""
     embedded, encoded = isinstance(prompts[0], torch.Tensor), model.config.is_encoder_decoder
@@ -154,7 +152,6 @@ def _by_transformers(
                 attention_mask=torch.stack(seen).to(model.device),
                 max_new_tokens=max_new_tokens,
                 stopping_criteria=[ended],
-                sequence_bias={(token,): added for token, added in bias} or None,
             )
     finally:
         model.generation_config = own

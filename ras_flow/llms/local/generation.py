@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
 from ras_flow.llms.local import capacity
-from ras_flow.llms.local.text import ITEM, Bias, repeats
+from ras_flow.llms.local.text import ITEM, repeats
 from ras_flow.parts.records import Generation
 
 if TYPE_CHECKING:
@@ -63,13 +63,11 @@ class Encoded:
         prefix: Token ids; empty where nothing is shared.
         rest: Token ids, or embeddings of shape (tokens, width).
         words: Token ids of the rest; negative ones for soft tokens.
-        bias: What is added to the logits of tokens that it may go on with.
     """
 
     prefix: tuple[int, ...]
     rest: Sequence[int] | torch.Tensor
     words: Sequence[int]
-    bias: Bias = ()
 
     def __len__(self) -> int:
         return len(self.prefix) + len(self.rest)
@@ -116,7 +114,6 @@ def generate(
             max_new_tokens=max_new_tokens,
             has_ended=has_ended,
             words=[prompts[row].words for row in batch],
-            bias=prompts[batch[0]].bias,
             turns=turns,
             begins_word=begins_word,
             mark=tokenizer.encode(ITEM, add_special_tokens=False) if turns else (),
@@ -227,9 +224,9 @@ def _batches(
     prompts: Sequence[Encoded], size: int, new: int, tokens_at_once: int
 ) -> list[list[int]]:
     """Group the positions of prompts with the same beginning, similar lengths together."""
-    groups: dict[tuple[tuple[int, ...], Bias], list[list[int]]] = {}
+    groups: dict[tuple[int, ...], list[list[int]]] = {}
     for row in sorted(range(len(prompts)), key=lambda row: len(prompts[row])):
-        group = groups.setdefault((prompts[row].prefix, prompts[row].bias), [[]])
+        group = groups.setdefault(prompts[row].prefix, [[]])
         room = tokens_at_once // (len(prompts[row]) + new)
         if len(group[-1]) >= max(1, min(size, room)):
             group.append([])

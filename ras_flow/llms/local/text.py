@@ -63,10 +63,6 @@ ITEM = "S>"
 """What begins each item of what a trained extractor writes: a triple."""
 
 
-Bias = tuple[tuple[int, float], ...]
-"""Token ids, and what is added to their logits wherever they may follow."""
-
-
 class Choice(NamedTuple):
     """The likeliest next token, the second likeliest, and by how much its logit is lower."""
 
