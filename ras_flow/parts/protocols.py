@@ -231,6 +231,9 @@ class HopReader(Protocol):
     task: str
     """The preset of :mod:`ras_flow.settings.tasks` for runs that name none."""
 
+    cites: bool
+    """Whether it names the passages that an answer rests on well enough to be believed."""
+
     async def read(self, requests: Sequence[HopRequest]) -> list[Reply]:
         """Read the last search of each request.
 

@@ -81,7 +81,7 @@ async def test_reads_says_what_earlier_hops_contribute(reads: Any, notes: int, t
 async def test_a_model_that_was_trained_for_it_is_asked_as_in_training(
     task: str | None, form: str
 ) -> None:
-    graph, model, _ = compiled()
+    model = ScriptedModel(usual)
     model.trained_for = {HOP: "Read the hop."}  # type: ignore[attr-defined]
     graph = build_graph(
         planner=model, extractor=model, answerer=model, retriever=ListRetriever(DOCUMENTS)
@@ -91,6 +91,18 @@ async def test_a_model_that_was_trained_for_it_is_asked_as_in_training(
     assert told["content"] == "Read the hop." and len(model.prompts) == 2
     assert shown["content"].rpartition("1 [Aurora Bridge]")[2].count("Reply") == bool(form)
     assert form in shown["content"] and "only the words" not in shown["content"]
+
+
+@pytest.mark.parametrize("trained", [True, False])
+async def test_the_passages_that_a_trained_model_names_prove_nothing(trained: bool) -> None:
+    model = ScriptedModel("Aurora Bridge | designed by | Mira Lund [1]\n[ANSWER] Mira Lund [1]")
+    model.trained_for = {HOP: "Read the hop."} if trained else {}  # type: ignore[attr-defined]
+    graph = build_graph(
+        planner=model, extractor=model, answerer=model, retriever=ListRetriever(DOCUMENTS)
+    ).compile()
+    result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert (result["answer"], result["supported"]) == ("Mira Lund", not trained)
+    assert not trained or "born" in result["support"]
 
 
 @pytest.mark.parametrize("name", ["local:default", f"local:{HOP_READER}"])

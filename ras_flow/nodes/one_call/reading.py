@@ -85,6 +85,8 @@ async def read_hop(
     parsed = parse_hop_reply(reply.text, lambda subquery: times_searched(state, subquery) > 0)
     if parsed.label == "NO_RETRIEVAL" and not (task.may_know and parsed.text):
         parsed = replace(parsed, label="NOT_FOUND")
+    if not reader.cites:
+        parsed = replace(parsed, numbers=())
     lost = loss_of("model", reply)
     if reply.truncated and parsed.label:
         lost += end_of("model", reply.text, reply)

@@ -48,6 +48,8 @@ class PromptedHopReader:
         self._json = output == "json"
         self._reads = reads
         self._trained = HOP in getattr(model, "trained_for", ())
+        # Small models name the passages that led to an answer, be it right or wrong.
+        self.cites = not self._trained
         self.task = DEFAULT_TASK if self._trained else ASKED
 
     async def read(self, requests: Sequence[HopRequest]) -> list[Reply]:
