@@ -104,11 +104,11 @@ class HopTeacher:
         return stated[:MOST_FACTS]
 
 
-def is_told(step: Step, text: str) -> bool:
-    """Tell whether a text has the words of both ends of each of a step's facts."""
-    facts = step.short or step.facts
+def is_told(step: Step, *texts: str) -> bool:
+    """Tell whether, of each of a step's facts, one of the texts has the words of both ends."""
     return not step.missing and all(
-        supported(subject, text) == supported(object, text) == 1 for subject, _, object in facts
+        any(supported(subject, text) == supported(object, text) == 1 for text in texts)
+        for subject, _, object in step.short or step.facts
     )
 
 

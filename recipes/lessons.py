@@ -35,7 +35,6 @@ from ras_flow.parts.chosen import Parts
 from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import Generation, Message
 from ras_flow.settings.context import Context
-from ras_flow.settings.tasks import DEFAULT_TASK
 from ras_flow.support.concurrency import in_order
 from ras_flow.training.data.writer import Progress
 from ras_flow.training.splits import SPLITS, Split, fraction
@@ -49,7 +48,6 @@ from recipes.graph_llm.sources.texts import mentions
 from recipes.graph_llm.threads import in_thread
 from recipes.hops import HopTeacher, is_told
 from recipes.t2rag.convert import TextRow
-from recipes.triples.support import supported
 
 Played = Literal["single", "ircot", "one_call"]
 
@@ -89,7 +87,7 @@ class Lesson:
         """Write the next sentence of a reasoning."""
         steps = self._case.steps
         passages = [line for line in shown.splitlines() if line.startswith("[")]
-        untold = [at for at, step in enumerate(steps) if not _told(step, passages)]
+        untold = [at for at, step in enumerate(steps) if not is_told(step, *passages)]
         leading = {need for at in untold for need in steps[at].needs} - {*untold, *self._named}
         if leading:
             self._named.add(at := min(leading))
@@ -123,13 +121,6 @@ class TeachingModel(TokenizedModel):
         del max_new_tokens, stop
         asked = [(self._named[told["content"]], shown["content"]) for told, shown in prompts]
         return [Generation(_lesson.get().reply(*one)) for one in asked]
-
-
-def _told(step: Step, passages: Sequence[str]) -> bool:
-    return all(
-        any(supported(fact[0], one) == supported(fact[2], one) == 1 for one in passages)
-        for fact in step.short or step.facts
-    )
 
 
 def _statement(step: Step) -> str:
@@ -192,14 +183,14 @@ async def play_texts(
 
 def _built(kind: Played, retriever: Retriever, teacher: TeachingModel, top_k: int) -> Any:
     """Return the system's builder, over the teacher."""
-    settings = Context(top_k=top_k, task=DEFAULT_TASK, when_unknown="guess")
+    settings = Context(top_k=top_k)
     if kind == "one_call":
         return build_graph(
             planner=teacher,
             extractor=teacher,
             answerer=teacher,
             retriever=retriever,
-            defaults=settings,
+            defaults=settings.override({"when_unknown": "guess"}),
         )
     parts = Parts(retriever=retriever, defaults=settings)
     return find_system(kind).build(Ingredients(parts=parts, reader=teacher))

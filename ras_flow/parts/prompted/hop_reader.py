@@ -45,9 +45,9 @@ class PromptedHopReader:
     ) -> None:
         self.model = model
         self.identity = model.identity
-        self._json = output == "json"
-        self._reads = reads
         self._trained = HOP in getattr(model, "trained_for", ())
+        self._json = output == "json" and not self._trained
+        self._reads = reads
         # Small models name the passages that led to an answer, be it right or wrong.
         self.cites = not self._trained
         self.task = DEFAULT_TASK if self._trained else ASKED

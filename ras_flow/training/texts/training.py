@@ -190,7 +190,7 @@ def _started_from(name: str, config: TextTraining) -> Tuned | None:
         adapter=manifest.config.lora is not None,
         instructions=dict(config.instructions),
         max_new_tokens=config.lengths.target,
-        files={name: manifest.files[name] for name in (ADAPTER_SETTINGS, ADAPTER)},
+        files={n: own for n, own in manifest.files.items() if n in (ADAPTER_SETTINGS, ADAPTER)},
     )
 
 
