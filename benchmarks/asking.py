@@ -1,11 +1,12 @@
 """How long a question takes: a first command, a warm one, and four more in a running process.
 
-    python benchmarks/asking.py OTHER [--rounds 3]
+    python benchmarks/asking.py OTHER [--rounds 3] [--loop one_call]
 
 OTHER is a checkout of another version, such as ``git worktree add OTHER COMMIT``. Both versions run
 in turn on the same machine, so read the ratios; seconds of processor time suffer less from other
 work. The commands search the demo corpus, whose triples come with it; the process an index of the
 same texts, whose triples nobody knows, so that its passages are extracted.
+``--loop`` is this version's; the other one takes the paper's.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ IN_PROCESS = """
 import asyncio, json, sys, time
 from ras_flow import Context, build_graph
 
-graph = build_graph(defaults=Context(index=sys.argv[1])).compile()
+graph = build_graph(defaults=Context(index=sys.argv[1], loop=sys.argv[2])).compile()
 
 async def main():
     await graph.ainvoke({"question": "In what year did Alfred Nobel patent dynamite?"})
@@ -56,11 +57,12 @@ class Took(NamedTuple):
     said: str
 
 
-def command(folder: Path, kept: Path) -> Took:
+def command(folder: Path, kept: Path, loop: str) -> Took:
     """Ask by a command of its own."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     environment |= {"RAS_FLOW_HOME": str(kept / "home"), "RAS_FLOW_CACHE": str(kept / "cache")}
     asked = [sys.executable, "-m", "ras_flow", "ask", QUESTION, "--index", "demo", "--json"]
+    asked += ["--loop", loop]
     wall, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(asked, cwd=folder, env=environment, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -68,21 +70,21 @@ def command(folder: Path, kept: Path) -> Took:
     return Took(time.perf_counter() - wall, cpu, json.loads(done.stdout)["answer"])
 
 
-def process(folder: Path, kept: Path) -> Took:
+def process(folder: Path, kept: Path, loop: str) -> Took:
     """Ask four questions of a process that has answered one."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "RAS_FLOW_CACHE": str(kept / "cache")}
     index = kept / "index"
     build = [sys.executable, "-m", "ras_flow", "index", "build", str(index)]
     build.append(str(folder / "ras_flow" / "demo" / "passages.jsonl"))
     subprocess.run(build, cwd=folder, env=environment, capture_output=True, check=True)
-    asked = [sys.executable, "-c", IN_PROCESS, str(index)]
+    asked = [sys.executable, "-c", IN_PROCESS, str(index), loop]
     done = subprocess.run(asked, cwd=folder, env=environment, capture_output=True, check=True)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     said = "; ".join(f"{answer} ({extracted} extracted)" for _, _, extracted, answer in rows)
     return Took(sum(row[0] for row in rows), sum(row[1] for row in rows), said)
 
 
-def main(other: Path, rounds: int) -> None:
+def main(other: Path, rounds: int, loop: str) -> None:
     """Print a row for each way of asking."""
     folders = {"other": other.resolve(), "this": Path(__file__).parents[1]}
     took: dict[tuple[str, str], list[Took]] = {}
@@ -90,7 +92,8 @@ def main(other: Path, rounds: int) -> None:
         with tempfile.TemporaryDirectory() as place:
             for kind, ask in (("first", command), ("warm", command), ("in a process", process)):
                 for name, folder in folders.items():
-                    took.setdefault((kind, name), []).append(ask(folder, Path(place) / name))
+                    own = loop if name == "this" else "paper"
+                    took.setdefault((kind, name), []).append(ask(folder, Path(place) / name, own))
     print("| | other, s | this, s | ratio | other, cpu s | this, cpu s | ratio | said |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for kind in ("first", "warm", "in a process"):
@@ -107,5 +110,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("other", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--loop", default="paper")
     given = parser.parse_args()
-    main(given.other, given.rounds)
+    main(given.other, given.rounds, given.loop)
