@@ -59,8 +59,13 @@ class PromptedHopReader:
     async def _read(self, request: HopRequest) -> Reply:
         prefix = self._prefix(request)
         form = f"\n{request.instruction}" if self._trained and request.instruction else ""
-        space = room(self.model, prefix) - self.model.count_tokens(form)
-        parts = await asyncio.to_thread(lambda: list(self._parts(request, space)))
+
+        def count() -> tuple[int, list[HopRequest]]:
+            space = room(self.model, prefix) - self.model.count_tokens(form)
+            return space, list(self._parts(request, space))
+
+        # In a thread: a local model's first count of tokens loads its tokenizer.
+        space, parts = await asyncio.to_thread(count)
         made: list[Generation] = []
         lost = 0
         for part in parts:
