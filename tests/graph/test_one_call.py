@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -103,6 +104,28 @@ async def test_the_passages_that_a_trained_model_names_prove_nothing(trained: bo
     result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
     assert (result["answer"], result["supported"]) == ("Mira Lund", not trained)
     assert not trained or "born" in result["support"]
+
+
+async def test_tokens_are_counted_beside_the_event_loop_where_a_tokenizer_may_be_loaded() -> None:
+    counted: set[int] = set()
+
+    class Counted(ScriptedModel):
+        def count_tokens(self, text: str) -> int:
+            counted.add(get_ident())
+            return super().count_tokens(text)
+
+        async def generate(self, prompts: Any, **more: Any) -> Any:
+            before = set(counted)
+            made = await super().generate(prompts, **more)
+            counted.intersection_update(before)  # The double counts what it is asked itself.
+            return made
+
+    model = Counted(usual)
+    graph = build_graph(
+        planner=model, extractor=model, answerer=model, retriever=ListRetriever(DOCUMENTS)
+    ).compile()
+    await graph.ainvoke({"question": QUESTION}, context=TOP1)
+    assert counted and get_ident() not in counted
 
 
 @pytest.mark.parametrize("name", ["local:default", f"local:{HOP_READER}"])

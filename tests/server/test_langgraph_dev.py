@@ -177,12 +177,11 @@ async def test_a_wrong_value_is_named_to_the_client_and_the_thread_stays_usable(
     assert result["answer"] == "Narvik"
 
 
-@pytest.mark.parametrize("loop", [None, "one_call"])
 async def test_the_embedded_model_needs_no_setting_but_documents_do(
-    client: LangGraphClient, loop: str | None
+    client: LangGraphClient,
 ) -> None:
     given = {"question": default_question()}
-    settings = {"max_hops": 1, "top_k": 1, "loop": loop}
+    settings = {"max_hops": 1, "top_k": 1}
     result = await client.runs.wait(None, GRAPH, input=given, context=settings, raise_error=False)
     assert "no documents" in result[ERROR]["message"]
     named = {**settings, "index": "demo"}
