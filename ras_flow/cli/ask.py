@@ -119,7 +119,7 @@ def ask(
     loop: Annotated[
         str | None,
         _answer_option(
-            help="one_call or paper; if left out, one call a hop for one chat model in all roles."
+            help="one_call or paper; if left out, one call a hop for one model in all roles."
         ),
     ] = None,
     reads: Annotated[

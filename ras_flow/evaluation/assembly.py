@@ -276,8 +276,11 @@ async def _with_roles(
 ) -> tuple[Parts, dict[str, str]]:
     """Return parts whose plans and triples are kept, and the names of their models by role."""
     if parts.loop(context) == "one_call":
-        reader = await parts.get_hop_reader(context)
-        return parts, {"reader": reader.identity}
+        reader, answerer = await parts.get_hop_reader(context), await parts.get_answerer(context)
+        identities = {"reader": reader.identity}
+        if answerer.takes_soft_tokens:
+            identities["answerer"] = answerer.identity
+        return parts, identities
     if context.extractor == NO_EXTRACTOR:
         parts = replace(parts, extractor=None)
     made = {role: await parts.get_part(role, context) for role in context.model_roles}

@@ -10,7 +10,7 @@ from ras_flow.events import EncodedEvent
 from ras_flow.nodes.view import visible_triples
 from ras_flow.parts.protocols import Answerer, Planner
 from ras_flow.parts.source import PartsSource
-from ras_flow.routing import decide
+from ras_flow.routing import readers
 from ras_flow.state.channels import RasState
 from ras_flow.state.usage import Cost
 
@@ -23,10 +23,10 @@ async def encode(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> 
     context = parts.context(state, runtime)
     hop = len(state["hops"]) - 1
     cost = Cost("encoder", f"encode:{hop}")
-    reader: Planner | Answerer | None = None
-    if decide(state, context).step != "answer":
+    reader: Planner | Answerer
+    if "planner" in readers(state, context).intersection(state["encodes"] or ()):
         reader = await parts.get_planner(context)
-    if reader is None or not reader.takes_soft_tokens:
+    else:
         reader = await parts.get_answerer(context)
     triples = await visible_triples(state, context, parts, reader)
     graph = await parts.attribute(triples, state["hops"], context)

@@ -167,14 +167,12 @@ class Parts:
         return context
 
     def loop(self, context: Context) -> Loop:
-        """Return the loop that is asked for, or one call where one chat model has every role."""
+        """Return the loop that is asked for, or one call where the model of every role can."""
         if context.model_roles != Context.model_roles:
             return "paper"  # One call a hop is RAS's own; systems with other roles have theirs.
-        if context.loop is not None:
-            return context.loop
-        if any((self.planner, self.extractor, self.answerer)):
+        if context.loop is None and any((self.planner, self.extractor, self.answerer)):
             return "paper" if self.hop_reader is None else "one_call"
-        return "one_call" if named.is_one_chat_model(context) else "paper"
+        return named.loop_of(context, knowledge=self.has_knowledge(context))
 
     async def get_hop_reader(self, context: Context) -> HopReader:
         """Return the model that reads a hop in one call."""
@@ -259,10 +257,14 @@ class Parts:
                 await asyncio.to_thread(encoder.check)
 
     async def encodes(self, roles: Collection[str], context: Context) -> list[str]:
-        """Return which of these roles have a model that takes soft tokens."""
+        """Return which of these roles have a model that takes soft tokens.
+
+        With one call a hop, the model that reads hops plans too.
+        """
+        one_call = self.loop(context) == "one_call"
         return [
             role
-            for role in ("planner", "answerer")
+            for role in (("answerer",) if one_call else ("planner", "answerer"))
             if role in roles and (await self.get_part(role, context)).takes_soft_tokens
         ]
 

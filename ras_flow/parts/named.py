@@ -55,6 +55,7 @@ from ras_flow.settings.context import (
     DEMO_INDEX,
     NO_EXTRACTOR,
     Context,
+    Loop,
 )
 from ras_flow.support.concurrency import PerLoop
 from ras_flow.support.paths import path_named
@@ -102,7 +103,7 @@ def extractor_of(context: Context) -> Extractor:
             "triples. Name another model as the extractor."
         )
     name = extractor_name(context.extractor)
-    if context.loop == "one_call" and is_trained_for(name, HOP):
+    if is_trained_for(name, HOP):
         name = extractor_name(DEFAULT_MODEL)  # It extracts nothing: this one's triples are stored.
     model = _model(context, name)
     extractor = make_extractor(model, context.extractor_output, together=context.loop != "paper")
@@ -118,11 +119,20 @@ def answerer_of(context: Context) -> Answerer:
     return PromptedAnswerer(_model(context, context.answerer))
 
 
-def is_one_chat_model(context: Context) -> bool:
-    """Tell whether one chat model is named for every role."""
+def loop_of(context: Context, *, knowledge: bool) -> Loop:
+    """Return the loop that is asked for, or one call a hop where one model in all roles can do it.
+
+    Chat models can, and models that were trained to, unless a knowledge graph is searched: of its
+    facts they read too many at once.
+    """
+    if context.loop is not None:
+        return context.loop
     [name, *others] = {context.planner, context.extractor, context.answerer}
     kind = name.partition(":")[0]
-    return not others and kind != "local" and not (kind == "vllm" and _graph_llm(context, name))
+    if others or (kind == "vllm" and _graph_llm(context, name)):
+        return "paper"
+    can = kind != "local" or (not knowledge and is_trained_for(hop_reader_name(name), HOP))
+    return "one_call" if can else "paper"
 
 
 def hop_reader_of(context: Context) -> HopReader:
@@ -143,10 +153,10 @@ def hop_reader_of(context: Context) -> HopReader:
 
 def reading_of_answerer(context: Context) -> Reading:
     """Return how much the answerer reads best; it is not set up for that."""
-    if context.loop == "one_call" and is_trained_for(hop_reader_name(context.answerer), HOP):
-        return HOP_READING
     if local := find_graph_llm(context.answerer):
         return local.config.reading
+    if is_trained_for(context.answerer, HOP):
+        return HOP_READING
     if context.answerer == CHAIN_ENDS:
         return ChainEnds.reading
     if is_default(context.answerer):

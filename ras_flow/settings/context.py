@@ -103,9 +103,10 @@ class Context(Settings):
         encoder: Sentence encoder of dense retrieval and of the graph's attributes (eq. 5).
         loop: ``"one_call"`` has one model read each hop, note its facts and name the next step
             at once; ``"paper"`` asks planner, extractor and answerer apart. None for one call
-            where these three are the same chat model, and for the paper's loop elsewhere, in which
-            chat models then search for the question first, take new passages alone, extract those
-            of a hop in one call, and read facts by subject.
+            where these three are the same chat model, or ``"local:default"`` without a knowledge
+            graph, and for the paper's loop elsewhere, in which chat models then search for the
+            question first, take new passages alone, extract those of a hop in one call, and read
+            facts by subject. With one call a hop, the embedded Graph LLM still answers.
         reads: What earlier hops contribute to a call of ``"one_call"``: the ``"facts"`` noted from
             them, their ``"passages"``, or ``"both"``.
         planning: ``"static"`` answers from the given documents without planning.

@@ -128,15 +128,30 @@ async def test_tokens_are_counted_beside_the_event_loop_where_a_tokenizer_may_be
     assert counted and get_ident() not in counted
 
 
-@pytest.mark.parametrize("name", ["local:default", f"local:{HOP_READER}"])
-async def test_the_embedded_model_has_one_for_it_which_a_folder_can_be_too(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("local:default", {"reader", "answerer"}), (f"local:{HOP_READER}", {"reader"})],
+)
+async def test_the_embedded_models_adapter_reads_hops_and_its_graph_llm_answers(
+    name: str, asked: set[str]
+) -> None:
     roles = dict.fromkeys(Context.model_roles, name)
-    settings = Context(index="demo", retriever="bm25", loop="one_call", **roles)
+    settings = Context(index="demo", retriever="bm25", **roles)
     question = "Where was the architect of Finlandia Hall born?"
     result = await build_graph(defaults=settings).compile().ainvoke({"question": question})
     assert (result["answer"], result["supported"]) == ("Kuortane", True)
-    assert {use["role"] for use in result["usage"].values() if use["calls"]} == {"reader"}
+    assert {use["role"] for use in result["usage"].values() if use["calls"]} == asked
     assert all(len(hop["passages"]) <= 2 for hop in result["hops"]), "as many as it reads best"
+
+
+def test_the_embedded_model_keeps_the_papers_loop_beside_a_knowledge_graph() -> None:
+    names = ["local:default", "openai:model"]
+    roles = [dict.fromkeys(Context.model_roles, name) for name in names]
+    without, beside = (
+        [Parts().loop(Context(kg=kg, **role)) for role in roles] for kg in (None, "demo")
+    )
+    assert without == ["one_call", "one_call"]
+    assert beside == ["paper", "one_call"]
 
 
 async def test_several_subqueries_are_searched_side_by_side_as_one_hop() -> None:

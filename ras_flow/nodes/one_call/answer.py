@@ -27,11 +27,12 @@ async def answer(
     """Answer, cite what the model named by number, and say why the run stopped.
 
     A step that gives up is taken only if it saw the run's best passages in full. If the model keeps
-    to no form at all, what it wrote beside its facts is its answer. Where it is to read evidence
-    chains, it is asked once more.
+    to no form at all, what it wrote beside its facts is its answer. An answerer that takes soft
+    tokens, or is to read evidence chains, is asked in place of that.
     """
     context = parts.context(state, runtime)
-    if not state["hops"] or context.history == "chains":
+    answerer = await parts.get_answerer(context)
+    if not state["hops"] or context.history == "chains" or answerer.takes_soft_tokens:
         return await answer_in_the_end(state, runtime, parts, stop=stop)
     step = held_step(state, context)
     update: dict[str, Any] = {}
