@@ -1,6 +1,6 @@
 """How long a question takes: a first command, a warm one, and four more in a running process.
 
-    python benchmarks/asking.py OTHER [--rounds 3] [--loop one_call]
+    python benchmarks/asking.py OTHER [--rounds 3] [--loop paper]
 
 OTHER is a checkout of another version, such as ``git worktree add OTHER COMMIT``. Both versions run
 in turn on the same machine, so read the ratios; seconds of processor time suffer less from other
@@ -110,6 +110,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("other", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--loop", default="paper")
+    parser.add_argument("--loop", default="one_call")
     given = parser.parse_args()
     main(given.other, given.rounds, given.loop)
