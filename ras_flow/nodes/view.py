@@ -55,7 +55,8 @@ def passages_read(
     """Return the passages of each hop that are read as text, best first.
 
     A planner (``answerer`` is None) reads triples alone, unless passages are kept as text. What a
-    page of a knowledge graph states is read as triples.
+    page of a knowledge graph states is read as triples. With one call a hop, facts are noted only
+    of passages that seem to matter, so a model that reads some passages reads a whole search's.
     """
     most: int | None = context.answer_passages
     if parts.keeps_text(context):
@@ -63,7 +64,9 @@ def passages_read(
     elif answerer is None:
         most = 0
     elif most is None:
-        most = reading_of(answerer).answer_passages
+        reading = reading_of(answerer)
+        one_call = parts.loop(context) == "one_call"
+        most = reading.answer_passages and (reading.top_k if one_call else reading.answer_passages)
     texts = {id: one for id, one in state["passages"].items() if "triples" not in one}
     return [[texts[id] for id in hop["passages"] if id in texts][:most] for hop in state["hops"]]
 

@@ -12,10 +12,12 @@ from langgraph.store.memory import InMemoryStore
 from ras_flow import Context, build_graph
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.tuned import HOP, HOP_READER
+from ras_flow.nodes.view import passages_read
 from ras_flow.parts.chosen import Parts
-from ras_flow.parts.records import Extraction
-from ras_flow.state.schema import Document, passage_id
-from ras_flow.testing import ListRetriever, ScriptedModel, ScriptedPlanner
+from ras_flow.parts.records import Extraction, Reading
+from ras_flow.settings.context import Loop
+from ras_flow.state.schema import Document, make_passage, passage_id
+from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
 from ras_flow.triples.cache import TripleCache
 from tests.graph.one_call import (
     FIRST_REPLY,
@@ -152,6 +154,16 @@ def test_the_embedded_model_keeps_the_papers_loop_beside_a_knowledge_graph() -> 
     )
     assert without == ["one_call", "one_call"]
     assert beside == ["paper", "one_call"]
+
+
+@pytest.mark.parametrize(("loop", "read"), [("paper", 1), ("one_call", 2)])
+def test_what_no_fact_was_noted_of_is_read_as_text(loop: Loop, read: int) -> None:
+    passages = [make_passage(document["title"], document["text"]) for document in DOCUMENTS]
+    ids = [passage["id"] for passage in passages]
+    state: Any = {"hops": [{"passages": ids}], "passages": dict(zip(ids, passages, strict=True))}
+    answerer: Any = ScriptedAnswerer("")
+    answerer.reading = Reading(top_k=2, answer_passages=1)
+    assert passages_read(state, Context(loop=loop), Parts(), answerer) == [passages[:read]]
 
 
 async def test_several_subqueries_are_searched_side_by_side_as_one_hop() -> None:
