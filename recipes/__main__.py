@@ -159,6 +159,13 @@ def play_rows(
         Played, typer.Option(help="Baseline to play, or RAS with one call a hop.")
     ] = "single",
     top_k: Annotated[int, typer.Option(min=1, help="Passages a search.")] = 2,
+    student: Annotated[
+        str | None,
+        typer.Option(
+            help="With one call a hop, follow this trained model, and record what would have been "
+            "right; as `local:FOLDER`."
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Training questions at most; others in proportion.")
     ] = None,
@@ -174,6 +181,7 @@ def play_rows(
                     base=settings.model.name,
                     tasks=settings.tasks,
                     top_k=top_k,
+                    student=load_language_model(student) if student else None,
                     limit=limit,
                     progress=progress,
                 )

@@ -4,6 +4,9 @@ It notes the facts by which a question's steps are found out, as the new passage
 for what nothing shown tells yet, and answers as soon as all is told. What its notes hold it reads
 from the prompt, as a model would. Where nothing is left to ask, or no search is left, it says what
 comes nearest: the gold answer, whatever was found, so that guesses are learnt too.
+
+Where a trained model's own replies are followed, the teacher says at each state that they lead to
+what would have been right (DAgger, Ross et al. 2011), as :mod:`recipes.graph_llm.student` does.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ras_flow.formats.hop_reply import parse_hop_reply
 from ras_flow.formats.hop_view import LAST
 from ras_flow.formats.normalize import has_name, normalize_name
 from ras_flow.formats.stated import is_stated
@@ -48,7 +52,10 @@ class HopTeacher:
         """The steps that were told so far, and the passages that told them."""
 
     def reply(self, shown: str) -> str:
-        """Note the facts of the new passages, and write the next step."""
+        """Note the facts of the new passages, and write the next step.
+
+        Its searches count as made once :meth:`follow` is told so.
+        """
         passages, notes = _read(shown)
         lines = []
         for at, step in enumerate(self._case.steps):
@@ -66,6 +73,19 @@ class HopTeacher:
                     self._told.setdefault(at, number)
         lines += self._step(passages, last=LAST in shown)
         return "\n".join(dict.fromkeys(lines))
+
+    def follow(self, said: str, own: str | None = None) -> str:
+        """Return the reply that the run goes on with: ``said``, or a trained model's own.
+
+        That one is followed where it searches for something new, or where nothing else is to be
+        done. Elsewhere the run would end too early.
+        """
+        step = parse_hop_reply(own or "", self._agenda.was_asked)
+        if own and (step.label == "SUBQ" or (step.label and "[SUBQ]" not in said)):
+            said = own
+        for subquery in parse_hop_reply(said).subqueries:
+            self._agenda.ask(subquery, None)
+        return said
 
     def _step(self, passages: Sequence[_Passage], *, last: bool) -> list[str]:
         answer = self._case.answer
@@ -85,9 +105,8 @@ class HopTeacher:
         """Return the subqueries of the first steps that can be put into words by now."""
         asked = []
         for at in self._agenda.askable(untold)[:MOST_SUBQUERIES]:
-            target, step = self._agenda.next([at])
+            target, _ = self._agenda.next([at])
             if target is not None and target["label"] == "SUBQ":
-                self._agenda.ask(target["subquery"], step)
                 asked.append(f"[SUBQ] {target['subquery']}")
         return asked
 

@@ -32,7 +32,7 @@ from ras_flow.indexes.sync import sync_index
 from ras_flow.llms.local.tokenized import TokenizedModel
 from ras_flow.llms.local.tuned import HOP
 from ras_flow.parts.chosen import Parts
-from ras_flow.parts.protocols import Retriever
+from ras_flow.parts.protocols import LanguageModel, Retriever
 from ras_flow.parts.records import Generation, Message
 from ras_flow.settings.context import Context
 from ras_flow.support.concurrency import in_order
@@ -83,6 +83,10 @@ class Lesson:
         self.rows.append({"task": task, "input": shown, "output": said})
         return said
 
+    def follow(self, said: str, own: str | None) -> str:
+        """Return the reply to a hop that the run goes on with: the teacher's or a student's."""
+        return self._hops.follow(said, own)
+
     def _step(self, shown: str) -> str:
         """Write the next sentence of a reasoning."""
         steps = self._case.steps
@@ -105,12 +109,18 @@ _lesson: ContextVar[Lesson] = ContextVar("lesson")
 
 
 class TeachingModel(TokenizedModel):
-    """A system's model that knows the gold facts; ``tasks`` are what it is asked, by name."""
+    """A system's model that knows the gold facts; ``tasks`` are what it is asked, by name.
+
+    A hop's reply is that of the ``student``, if there is one, unless it would end a run too early.
+    """
 
     identity, batch_size = "teacher", 1
 
-    def __init__(self, base: str, tasks: Mapping[str, str]) -> None:
+    def __init__(
+        self, base: str, tasks: Mapping[str, str], student: LanguageModel | None = None
+    ) -> None:
         super().__init__(base)
+        self._student = student
         self.trained_for = tasks
         self._named = {instruction: task for task, instruction in tasks.items()}
 
@@ -118,9 +128,19 @@ class TeachingModel(TokenizedModel):
         self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
     ) -> list[Generation]:
         """Reply to each prompt in the run that asks."""
-        del max_new_tokens, stop
-        asked = [(self._named[told["content"]], shown["content"]) for told, shown in prompts]
-        return [Generation(_lesson.get().reply(*one)) for one in asked]
+        lesson, replies = _lesson.get(), []
+        for prompt in prompts:
+            task, shown = self._named[prompt[0]["content"]], prompt[1]["content"]
+            said = lesson.reply(task, shown)
+            if task == HOP:
+                own = None
+                if self._student is not None:
+                    [own] = await self._student.generate(
+                        [prompt], max_new_tokens=max_new_tokens, stop=stop
+                    )
+                said = lesson.follow(said, own.text if own else None)
+            replies.append(Generation(said))
+        return replies
 
 
 def _statement(step: Step) -> str:
@@ -138,18 +158,20 @@ async def play_texts(
     base: str,
     tasks: Mapping[str, str],
     top_k: int,
+    student: LanguageModel | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> list[TextRow]:
     """Return the rows of a system's runs on the questions of ``train`` and ``dev``.
 
     ``base`` is the model to train, whose window and tokens count; ``tasks`` are what it will be
-    asked, by the tasks' names.
+    asked, by the tasks' names. With a ``student``, a trained model, its replies to hops are
+    followed; rows are what comes after the first, which every run begins with.
     """
     if lacking := sorted(ASKED[kind] - tasks.keys()):
         raise ConfigurationError(f"{kind} is also asked to {lacking[0]}: name it under [tasks].")
     inputs = await in_thread(read_inputs, config, progress=progress)
-    teacher = TeachingModel(base, tasks)
+    teacher = TeachingModel(base, tasks, student)
     rows: list[TextRow] = []
     parts: tuple[tuple[Split, tuple[Split, ...]], ...] = (("train", SPLITS[:1]), ("dev", SPLITS))
     for split, searched in parts:
@@ -172,6 +194,7 @@ async def play_texts(
                     rows += [
                         {"id": f"{case.source}/{case.name}/{at}", **of, **row}
                         for at, row in enumerate(made)
+                        if at or student is None
                     ]
                     done += 1
                     if progress:

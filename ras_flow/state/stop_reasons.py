@@ -28,7 +28,7 @@ RAS = {
     **SHARED,
     "no_retrieval": StopReason("no search was needed"),
     "sufficient": StopReason("the planner found the graph sufficient"),
-    "not_found": StopReason("the documents do not say"),
+    "not_found": StopReason("the planner gave up searching"),
     "max_hops": StopReason("the hop limit was reached", cut_short=True),
     "no_progress": StopReason("the planner made no progress", cut_short=True),
 }

@@ -53,12 +53,16 @@ class Agenda:
         if step is not None:
             self._times[step] += 1
 
+    def was_asked(self, subquery: str) -> bool:
+        """Tell whether a subquery was searched for."""
+        return normalize_question(subquery) in self._asked
+
     def _phrasing(self, at: int) -> str | None:
         """Return the best usable phrasing of a step that was not asked yet; none once given up."""
         if self._give_up is not None and self._times[at] >= self._give_up:
             return None
         for phrasing in self._steps[at].phrasings:
             plan = parse_plan(f"[SUBQ] {phrasing}")
-            if plan.label == "SUBQ" and normalize_question(plan.subquery) not in self._asked:
+            if plan.label == "SUBQ" and not self.was_asked(plan.subquery):
                 return format_plan("SUBQ", plan.subquery).removeprefix("[SUBQ] ")
         return None

@@ -12,7 +12,7 @@ from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.formats.hop_view import LAST
 from ras_flow.llms import load_language_model
 from ras_flow.parts.chosen import Parts
-from ras_flow.testing import ListRetriever
+from ras_flow.testing import ListRetriever, ScriptedModel
 from ras_flow.training.texts.config import RowTraining
 from ras_flow.training.texts.rows import train_rows
 from recipes.graph_llm.case import Case, Page, Step
@@ -38,10 +38,10 @@ def settings(home: Path) -> RowTraining:
     )
 
 
-async def played(home: Path, kind: Played) -> list[TextRow]:
+async def played(home: Path, kind: Played, student: ScriptedModel | None = None) -> list[TextRow]:
     model = settings(home).model.name
     mix = load_config(write_mix(home))
-    return await play_texts(mix, kind, base=model, tasks=TASKS, top_k=1)
+    return await play_texts(mix, kind, base=model, tasks=TASKS, top_k=1, student=student)
 
 
 async def test_a_reasoning_states_what_leads_on_and_ends_once_all_is_shown(tmp_path: Path) -> None:
@@ -100,6 +100,24 @@ def test_a_teacher_says_where_nothing_tells_and_no_search_is_left() -> None:
         f"{noted}\n[NOT FOUND] 1921",
         "Aino Laine | date of birth | 1921 [2]\n[ANSWER] 1921 [1, 2]",
     ]
+
+
+async def test_a_students_searches_are_followed_and_its_early_answers_are_not(
+    tmp_path: Path,
+) -> None:
+    alone = await played(tmp_path, "one_call")
+    later = [row for row in alone if not row["id"].endswith("/0")]
+    assert await played(tmp_path, "one_call", ScriptedModel("[ANSWER] nobody")) == later
+    wrong = "What is nowhere to be found?"
+    wandered = await played(tmp_path, "one_call", ScriptedModel(f"[SUBQ] {wrong}"))
+    whole = 0
+    for number in range(COUNT):
+        own = [row for row in wandered if row["id"] == f"2wiki/f{number}/1"]
+        if own and LAST not in own[0]["input"]:
+            whole += 1
+            assert f"Search: {wrong}" in own[0]["input"]
+            assert own[0]["output"].endswith(f"[SUBQ] When was Aino{number} Laine{number} born?")
+    assert whole > COUNT // 2
 
 
 def test_an_adapter_is_asked_as_it_was_trained(tmp_path: Path, monkeypatch: Any) -> None:
