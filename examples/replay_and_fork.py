@@ -34,8 +34,8 @@ async def fork_without(graph: Any, config: RunnableConfig, triple: str, context:
 
 async def main() -> None:
     """Ask, replay from before the answer, and fork without each triple that names the answer."""
-    # The built-in model also reads the best passage of each hop, which would state the fact again.
-    context = Context(index="demo", max_hops=2, answer_passages=0)
+    # The paper's loop reads triples alone if it reads no passage, which would state the fact again.
+    context = Context(index="demo", loop="paper", max_hops=2, answer_passages=0)
     graph = build_graph().compile(checkpointer=InMemorySaver())
     config: RunnableConfig = {"configurable": {"thread_id": "example"}}
     first = await graph.ainvoke(
