@@ -24,7 +24,7 @@ async def encode(state: RasState, runtime: Runtime[Any], parts: PartsSource) -> 
     hop = len(state["hops"]) - 1
     cost = Cost("encoder", f"encode:{hop}")
     reader: Planner | Answerer
-    if "planner" in readers(state, context).intersection(state["encodes"] or ()):
+    if "planner" in readers(state, context).intersection(state.get("encodes") or ()):
         reader = await parts.get_planner(context)
     else:
         reader = await parts.get_answerer(context)
