@@ -4,8 +4,8 @@
 
 OTHER is a checkout of another version, such as ``git worktree add OTHER COMMIT``. Both versions run
 in turn on the same machine, so read the ratios; seconds of processor time suffer less from other
-work. The commands search the demo corpus, whose triples come with it; the process an index of the
-same texts, whose triples nobody knows, so that its passages are extracted.
+work. The commands search the demo corpus, whose triples come with it for the paper's loop; the
+process an index of the same texts, whose triples nobody knows, so that loop extracts its passages.
 ``--loop`` is this version's; the other one takes the paper's.
 """
 

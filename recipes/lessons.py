@@ -170,6 +170,8 @@ async def play_texts(
     """
     if lacking := sorted(ASKED[kind] - tasks.keys()):
         raise ConfigurationError(f"{kind} is also asked to {lacking[0]}: name it under [tasks].")
+    if student is not None and kind != "one_call":
+        raise ConfigurationError("A student's searches are followed with --system one_call alone.")
     inputs = await in_thread(read_inputs, config, progress=progress)
     teacher = TeachingModel(base, tasks, student)
     rows: list[TextRow] = []

@@ -6,8 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ras_flow import Context
 from ras_flow.datasets.reading import read_rows
+from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.formats.hop_view import LAST
 from ras_flow.llms import load_language_model
@@ -118,6 +121,8 @@ async def test_a_students_searches_are_followed_and_its_early_answers_are_not(
             assert f"Search: {wrong}" in own[0]["input"]
             assert own[0]["output"].endswith(f"[SUBQ] When was Aino{number} Laine{number} born?")
     assert whole > COUNT // 2
+    with pytest.raises(ConfigurationError, match="one_call"):
+        await played(tmp_path, "single", ScriptedModel("Aino"))
 
 
 def test_an_adapter_is_asked_as_it_was_trained(tmp_path: Path, monkeypatch: Any) -> None:
