@@ -280,6 +280,7 @@ async def _with_roles(
         identities = {"reader": reader.identity}
         if answerer.takes_soft_tokens:
             identities["answerer"] = answerer.identity
+            parts = replace(parts, hop_reader=reader, answerer=answerer)
         return parts, identities
     if context.extractor == NO_EXTRACTOR:
         parts = replace(parts, extractor=None)

@@ -40,7 +40,7 @@ Graph = SystemBuilder[Any]
 
 def without_encoding(given: Ingredients) -> Graph:
     """Build RAS whose models read the graph as text only."""
-    planner = TextOnly(_needed(given.parts.planner, "planner"))
+    planner = given.parts.planner and TextOnly(given.parts.planner)
     answerer = TextOnly(_needed(given.parts.answerer, "answerer"))
     return SYSTEM.build(replace(given.parts, planner=planner, answerer=answerer))
 
@@ -71,7 +71,9 @@ def with_gold(given: Ingredients) -> Graph:
 
 def _needed(part: T | None, role: str) -> T:
     if part is None:
-        raise ConfigurationError(f"This ablation changes the {role}: pass it as an object.")
+        raise ConfigurationError(
+            f'This ablation changes the {role}, which is not asked apart here: set loop = "paper".'
+        )
     return part
 
 
@@ -92,10 +94,9 @@ class NoPlanner:
 class TextOnly:
     """No graph encoding: a planner or answerer that is given the text of the graph alone."""
 
-    takes_soft_tokens = False
-
     def __init__(self, part: Any) -> None:
         self._part = part
+        self.takes_soft_tokens = part.takes_soft_tokens
         self.identity = f"{part.identity}|text"
         self.reading = reading_of(part)
 
@@ -120,8 +121,8 @@ class ShareAnswerer:
     def __init__(
         self, answerer: Answerer, share: float = 1.0, shuffle: int = 1, seed: int = 0
     ) -> None:
-        if not 0 < share <= 1:
-            raise ConfigurationError(f"share = {share} must be over 0 and at most 1.")
+        if not 0 <= share <= 1:
+            raise ConfigurationError(f"share = {share} must be from 0 to 1.")
         self._answerer = answerer
         self._share, self._shuffle, self._seed = share, shuffle, seed
         self.identity = f"{answerer.identity}|{share}:{shuffle}:{seed}"

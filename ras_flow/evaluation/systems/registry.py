@@ -221,7 +221,6 @@ _ALL = (
         kind="ras_no_graph",
         about="RAS without graph encoding: the graph as text only",
         build=_changed("without_encoding"),
-        fixed=_PAPER,
     ),
     EvalSystem(
         kind="ras_no_planning",
@@ -241,7 +240,6 @@ _ALL = (
         about="RAS whose answerer sees a share of the triples",
         build=_changed("with_share"),
         draws=True,
-        fixed=_PAPER,
         options={"share": 1.0, "shuffle": 1},
     ),
     _t2rag("t2rag", "clues with slots, filled from the propositions that they find"),

@@ -14,10 +14,17 @@ from ras_flow import Context
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.evaluation.systems import SYSTEMS, Ingredients, find_system
 from ras_flow.parts.chosen import Parts
-from ras_flow.parts.prompted import KeptText
+from ras_flow.parts.prompted import KeptText, PromptedHopReader
 from ras_flow.runs import Runs
 from ras_flow.runs.reading import get_branch, spent
-from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
+from ras_flow.testing import (
+    HashEncoder,
+    ListRetriever,
+    ScriptedAnswerer,
+    ScriptedModel,
+    ScriptedPlanner,
+)
+from tests.graph.one_call import usual
 from tests.graph.world import DOCUMENTS, QUESTION, world
 
 
@@ -261,6 +268,36 @@ async def test_without_graph_encoding_no_role_gets_soft_tokens(kind: str, soft: 
     assert answerer.requests[-1].chain[0].triples
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "edges", "facts"),
+    [
+        ("ras", {}, 2, 2),
+        ("ras_no_graph", {}, None, 2),
+        ("ras_share", {"share": 0}, 0, 0),
+    ],
+)
+async def test_with_one_call_a_hop_a_part_can_be_left_out_of_the_answer(
+    kind: str, options: dict[str, float], edges: int | None, facts: int
+) -> None:
+    answerer = ScriptedAnswerer("Narvik", takes_soft_tokens=True)
+    parts = Parts(
+        hop_reader=PromptedHopReader(ScriptedModel(usual)),
+        answerer=answerer,
+        retriever=ListRetriever(DOCUMENTS),
+        encoder=HashEncoder(),
+        defaults=Context(top_k=1),
+    )
+    await ask(find_system(kind).build(Ingredients(parts=parts, options=options)))
+    [request] = answerer.requests
+    assert (request.graph and len(request.graph.edges)) == edges
+    assert sum(len(link.triples) for link in request.chain) == facts
+
+
+def test_an_ablation_of_who_answers_is_refused_where_the_reader_of_hops_does() -> None:
+    with pytest.raises(ConfigurationError, match='set loop = "paper"'):
+        find_system("ras_no_graph").build(Ingredients(parts=Parts()))
+
+
 async def test_without_triples_the_answerer_reads_passages() -> None:
     answerer = ScriptedAnswerer("a")
     await ask(build("ras_no_triples", answerer=answerer))
@@ -284,6 +321,7 @@ async def test_a_larger_share_holds_all_that_a_smaller_one_does() -> None:
 
     whole, half, third = await seen(1.0), await seen(0.5), await seen(0.3)
     assert third < half < whole and len(half) == len(whole) / 2
+    assert await seen(0) == set()
     assert await seen(0.5) == half
     assert len({frozenset(await seen(0.3, shuffle)) for shuffle in range(1, 6)}) > 1
 
@@ -291,8 +329,8 @@ async def test_a_larger_share_holds_all_that_a_smaller_one_does() -> None:
 def test_settings_that_make_no_sense_are_named() -> None:
     with pytest.raises(ConfigurationError, match="'magic'"):
         find_system("magic")
-    with pytest.raises(ConfigurationError, match="share = 0"):
-        build("ras_share", options={"share": 0})
+    with pytest.raises(ConfigurationError, match="share = -1"):
+        build("ras_share", options={"share": -1})
     assert set(REPLIES) == {kind for kind, system in SYSTEMS.items() if system.baseline}
 
 
