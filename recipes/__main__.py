@@ -18,6 +18,7 @@ from ras_flow.cli.settings import BaseUrl, ExtractorOutput
 from ras_flow.cli.train import Data
 from ras_flow.cli.triples import Database
 from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, report, run_work
+from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.llms.loading import load_language_model
 from ras_flow.parts.chosen import Parts
@@ -39,7 +40,8 @@ from recipes.graph_llm.mix import write_mix
 from recipes.graph_llm.playing import play_mix
 from recipes.graph_llm.threads import in_thread
 from recipes.kg_questions import convert_kg
-from recipes.lessons import Played, play_texts
+from recipes.labels import LabelledReplies, labelled_passages, labelled_rows
+from recipes.lessons import Played, Student, play_texts
 from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
 from recipes.triples.completing import complete, facts_of_mix
@@ -163,7 +165,7 @@ def play_rows(
         str | None,
         typer.Option(
             help="With one call a hop, follow this trained model, and record what would have been "
-            "right; as `local:FOLDER`."
+            "right; as `local:FOLDER`, or `labels` for the replies of recipes/labels."
         ),
     ] = None,
     limit: Annotated[
@@ -181,13 +183,37 @@ def play_rows(
                     base=settings.model.name,
                     tasks=settings.tasks,
                     top_k=top_k,
-                    student=load_language_model(student) if student else None,
+                    student=_student(student),
                     limit=limit,
                     progress=progress,
                 )
             )
         )
     _tell_rows(write_rows(out, rows, mix.seed))
+
+
+@app.command()
+def label_rows(
+    files: Annotated[list[Path], path_argument("FILE", "Rows of play-texts --system one_call.")],
+    out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
+) -> None:
+    """Keep the rows that recipes/labels has a reply to, with it as what is learnt."""
+    read = [row.value for file in files for row in read_rows(file)]
+    _tell_rows(write_rows(out, labelled_rows(read, LabelledReplies()), seed=13))
+
+
+@app.command()
+def label_triples(
+    mixes: Annotated[list[Path], path_argument("MIX", "TOML files: the data sets.")],
+    out: Annotated[Path, path_option("File to write, for train triples.", "--out")],
+    paragraphs: Annotated[
+        Path | None, path_option("Also label the paragraphs of this file of QED.")
+    ] = None,
+) -> None:
+    """Write the passages that recipes/labels has triples of."""
+    made = labelled_passages(map(load_config, mixes), paragraphs)
+    write_examples(out, made)
+    typer.echo(f"{out}: {len(made)} passages")
 
 
 @app.command()
@@ -279,6 +305,10 @@ def measure_rules(
             return await extract_raw(extractor, passages_of(texts, facts), cache, log)
 
     typer.echo(effects_table(effects_of_rules(asyncio.run(work()), texts, facts)))
+
+
+def _student(name: str | None) -> Student | None:
+    return LabelledReplies() if name == "labels" else load_language_model(name) if name else None
 
 
 def _tell_rows(counts: Mapping[tuple[str, str, str], int]) -> None:

@@ -20,7 +20,7 @@ from contextlib import aclosing
 from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError
@@ -32,7 +32,7 @@ from ras_flow.indexes.sync import sync_index
 from ras_flow.llms.local.tokenized import TokenizedModel
 from ras_flow.llms.local.tuned import HOP
 from ras_flow.parts.chosen import Parts
-from ras_flow.parts.protocols import LanguageModel, Retriever
+from ras_flow.parts.protocols import Retriever
 from ras_flow.parts.records import Generation, Message
 from ras_flow.settings.context import Context
 from ras_flow.support.concurrency import in_order
@@ -108,6 +108,16 @@ _lesson: ContextVar[Lesson] = ContextVar("lesson")
 """The run that asks: building a graph for each would take most of the time."""
 
 
+class Student(Protocol):
+    """What replies to hops in the teacher's place."""
+
+    async def generate(
+        self, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int, stop: Sequence[str] = ()
+    ) -> list[Generation]:
+        """Reply to each prompt; a reply that is no step leaves the hop to the teacher."""
+        ...
+
+
 class TeachingModel(TokenizedModel):
     """A system's model that knows the gold facts; ``tasks`` are what it is asked, by name.
 
@@ -116,9 +126,7 @@ class TeachingModel(TokenizedModel):
 
     identity, batch_size = "teacher", 1
 
-    def __init__(
-        self, base: str, tasks: Mapping[str, str], student: LanguageModel | None = None
-    ) -> None:
+    def __init__(self, base: str, tasks: Mapping[str, str], student: Student | None = None) -> None:
         super().__init__(base)
         self._student = student
         self.trained_for = tasks
@@ -158,7 +166,7 @@ async def play_texts(
     base: str,
     tasks: Mapping[str, str],
     top_k: int,
-    student: LanguageModel | None = None,
+    student: Student | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> list[TextRow]:

@@ -30,8 +30,8 @@ from ras_flow.triples.cache import TripleCache
 from recipes.graph_llm.config import MixConfig
 from recipes.graph_llm.inputs import read_inputs
 
-SOURCE = "completed"
-"""The source of the examples, for the settings' ``data.most``."""
+COMPLETED, WHOLE = "completed", "whole"
+"""The sources of the examples that lacked a fact and of the others, for ``data.most``."""
 
 
 def facts_of_mix(config: MixConfig, *, most_words: int | None = None) -> list[FactPassage]:
@@ -58,9 +58,10 @@ def completed(stated: FactPassage, triples: Collection[Spo]) -> Example:
     kept = {tuple(map(normalize_name, triple)): triple for triple in reversed([*triples])}
     mine = list(reversed(kept.values()))
     missing = [fact for fact in stated.facts if not holds(mine, fact)]
+    source = COMPLETED if missing else WHOLE
     return Example(
-        id=f"{SOURCE}-{passage['id']}",
-        source=SOURCE,
+        id=f"{source}-{passage['id']}",
+        source=source,
         title=passage["title"],
         text=passage["text"],
         triples=(*mine, *missing),
@@ -81,7 +82,7 @@ async def complete(
     """
     if out.is_dir():
         raise InputError(f"{out} is a folder. Name a file, such as {out / 'completed.jsonl'}.")
-    if out.exists() and {example.source for example in read_examples(out)} - {SOURCE}:
+    if out.exists() and {example.source for example in read_examples(out)} - {COMPLETED, WHOLE}:
         raise InputError(f"{out} holds something else. Name another file, or remove it.")
     cache = TripleCache(store, extractor.identity)
     # Texts of one length take one time, so that none waits for the others of its batch.

@@ -18,7 +18,7 @@ from ras_flow.state.schema import Passage, make_passage
 from ras_flow.training.triples.examples import read_examples
 from recipes.graph_llm.config import load_config
 from recipes.triples.cleaning import clean
-from recipes.triples.completing import complete, completed, facts_of_mix
+from recipes.triples.completing import COMPLETED, WHOLE, complete, completed, facts_of_mix
 from tests.training.triples.samples import Worker, write_rows
 
 SALT_ROAD = "Salt Road is a drama film directed by Aino Laine in 1952."
@@ -97,7 +97,8 @@ def born(passage: Passage) -> Extraction:
     """Find where somebody was born, and fail on a film."""
     if "Salt" in passage["title"]:
         return Extraction([], [], "too long", 1, 1)
-    return Extraction([(passage["title"], "was born in", "Oulu\ud800")], [], None, 1, 1)
+    town = "Vaasa" if "Leda" in passage["title"] else "Oulu\ud800"
+    return Extraction([(passage["title"], "was born in", town)], [], None, 1, 1)
 
 
 async def test_a_file_to_train_on_is_written(found: list[FactPassage], tmp_path: Path) -> None:
@@ -108,6 +109,10 @@ async def test_a_file_to_train_on_is_written(found: list[FactPassage], tmp_path:
     examples = await complete(found, Worker(born), out, store=store)
     assert {example.title for example in examples} == {"Aino Laine", "Leda Koskinen"}
     assert list(read_examples(out)) == examples
+    assert {one.title: one.source for one in examples} == {
+        "Aino Laine": COMPLETED,
+        "Leda Koskinen": WHOLE,
+    }
     again = Worker(born)
     assert await complete(found, again, out, store=store) == examples
     assert again.asked == [SALT_ROAD], "only what failed"
