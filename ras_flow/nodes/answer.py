@@ -43,13 +43,15 @@ async def answer(
     cites: Callable[[Any, Any], Sequence[str]] | None = None,
     doubts: Callable[[Any, Any], str] | None = None,
     held: Callable[[Any, Any], str] | None = None,
+    other: Callable[[Any, Any], str] | None = None,
 ) -> dict[str, Any]:
     """Answer the question, cite what the answer rests on, and say why the run stopped.
 
     ``reads`` says what the answerer sees of the state. ``cites`` names the facts that led to the
     answer: they are looked at and cited before others. ``doubts`` says why no answer is supported;
     empty where nothing speaks against one. ``held`` is the answer that came with an earlier call
-    and still holds; without one, the answerer is asked.
+    and still holds; without one, the answerer is asked. ``other`` is one that came so too, and is
+    taken where the documents support it alone.
     """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)
@@ -67,9 +69,11 @@ async def answer(
     triples, passages = state["triples"], state["passages"]
     facts = cites(state, context) if cites else ()
     check = partial(verify, cited=facts) if facts else judge
-    verdict = await off_loop(
-        len(triples) + len(passages), check, text, state["question"], triples, passages
-    )
+    found = (state["question"], triples, passages)
+    verdict = await off_loop(len(triples) + len(passages), check, text, *found)
+    if not verdict.supported and other and (another := other(state, context)):
+        second = await off_loop(len(triples) + len(passages), judge, another, *found)
+        text, verdict = (another, second) if second.supported else (text, verdict)
     verdict = led_by(facts, verdict, triples, passages)
     if verdict.supported and doubts and (why := doubts(state, context)):
         verdict = verdict._replace(supported=False, support=why)

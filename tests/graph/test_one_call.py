@@ -11,13 +11,21 @@ from langgraph.store.memory import InMemoryStore
 
 from ras_flow import Context, build_graph
 from ras_flow.errors import ConfigurationError
+from ras_flow.graph import SYSTEM
 from ras_flow.llms.local.tuned import HOP, HOP_READER
 from ras_flow.nodes.view import passages_read
 from ras_flow.parts.chosen import Parts
+from ras_flow.parts.prompted import PromptedHopReader
 from ras_flow.parts.records import Extraction, Reading
 from ras_flow.settings.context import Loop
 from ras_flow.state.schema import Document, make_passage, passage_id
-from ras_flow.testing import ListRetriever, ScriptedAnswerer, ScriptedModel, ScriptedPlanner
+from ras_flow.testing import (
+    HashEncoder,
+    ListRetriever,
+    ScriptedAnswerer,
+    ScriptedModel,
+    ScriptedPlanner,
+)
 from ras_flow.triples.cache import TripleCache
 from tests.graph.one_call import (
     FIRST_REPLY,
@@ -106,6 +114,33 @@ async def test_the_passages_that_a_trained_model_names_prove_nothing(trained: bo
     result = await graph.ainvoke({"question": QUESTION}, context=TOP1)
     assert (result["answer"], result["supported"]) == ("Mira Lund", not trained)
     assert not trained or "born" in result["support"]
+
+
+@pytest.mark.parametrize("step", ["ANSWER", "NOT FOUND"])
+async def test_what_is_answered_after_the_search_was_given_up_is_not_supported(step: str) -> None:
+    parts = Parts(
+        hop_reader=PromptedHopReader(ScriptedModel(f"[{step}] Narvik")),
+        answerer=ScriptedAnswerer("Narvik", takes_soft_tokens=True),
+        retriever=ListRetriever(DOCUMENTS[1:]),
+        encoder=HashEncoder(),
+    )
+    graph = SYSTEM.build(parts).compile()
+    result = await graph.ainvoke({"question": SECOND}, context=TOP1)
+    assert (result["answer"], result["supported"]) == ("Narvik", step == "ANSWER")
+
+
+@pytest.mark.parametrize(
+    ("said", "taken"), [("Oslo", "Narvik"), ("She was born in Narvik", "She was born in Narvik")]
+)
+async def test_the_answer_that_the_documents_support_is_taken(said: str, taken: str) -> None:
+    parts = Parts(
+        hop_reader=PromptedHopReader(ScriptedModel("[ANSWER] Narvik")),
+        answerer=ScriptedAnswerer(said, takes_soft_tokens=True),
+        retriever=ListRetriever(DOCUMENTS[1:]),
+        encoder=HashEncoder(),
+    )
+    result = await SYSTEM.build(parts).compile().ainvoke({"question": SECOND}, context=TOP1)
+    assert (result["answer"], result["supported"]) == (taken, True)
 
 
 async def test_tokens_are_counted_beside_the_event_loop_where_a_tokenizer_may_be_loaded() -> None:

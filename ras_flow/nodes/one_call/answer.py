@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -14,11 +15,14 @@ from ras_flow.nodes.one_call.reading import read_hop
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.source import PartsSource
 from ras_flow.routing import held_step
+from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
 from ras_flow.state.schema import Passage, Step, Triple
 from ras_flow.state.support import NOT_FOUND, Verdict, verify
 from ras_flow.state.usage import Cost
 from ras_flow.support.concurrency import off_loop
+
+GAVE_UP = "The search was given up: what was asked for was not found."
 
 
 async def answer(
@@ -28,12 +32,16 @@ async def answer(
 
     A step that gives up is taken only if it saw the run's best passages in full. If the model keeps
     to no form at all, what it wrote beside its facts is its answer. An answerer that takes soft
-    tokens, or is to read evidence chains, is asked in place of that.
+    tokens, or is to read evidence chains, is asked in place of that; where its answer is not
+    supported and that which came with the facts is, this one is taken.
     """
     context = parts.context(state, runtime)
     answerer = await parts.get_answerer(context)
     if not state["hops"] or context.history == "chains" or answerer.takes_soft_tokens:
-        return await answer_in_the_end(state, runtime, parts, stop=stop)
+        doubts = partial(_gave_up, stop)
+        return await answer_in_the_end(
+            state, runtime, parts, stop=stop, doubts=doubts, other=_read_from_hop
+        )
     step = held_step(state, context)
     update: dict[str, Any] = {}
     if step is None or not _ends(step):
@@ -48,6 +56,17 @@ async def answer(
         len(triples) + len(passages), _judge, step, state["question"], triples, passages
     )
     return {**tell_answer(runtime, text, verdict, stop_reason), **update}
+
+
+def _read_from_hop(state: RasState, context: Context) -> str:
+    """Return the answer that came with the last hop's facts, if one did."""
+    step = held_step(state, context)
+    return step["answer"] if step and step["label"] == "ANSWER" else ""
+
+
+def _gave_up(stop: StopRule, state: RasState, context: Context) -> str:
+    """Doubt what is answered after the reader of the hops found that the documents do not say."""
+    return GAVE_UP if stop(state, context) == "not_found" else ""
 
 
 def _judge(
