@@ -106,7 +106,8 @@ class Context(Settings):
             where these three are the same chat model, or ``"local:default"`` without a knowledge
             graph, and for the paper's loop elsewhere, in which chat models then search for the
             question first, take new passages alone, extract those of a hop in one call, and read
-            facts by subject. With one call a hop, the embedded Graph LLM still answers.
+            facts by subject. With one call a hop, the embedded Graph LLM still answers; the answer
+            that came with the facts is taken where the documents support it alone.
         reads: What earlier hops contribute to a call of ``"one_call"``: the ``"facts"`` noted from
             them, their ``"passages"``, or ``"both"``.
         planning: ``"static"`` answers from the given documents without planning.
