@@ -21,6 +21,7 @@ from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, report, run_
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.llms.loading import load_language_model
+from ras_flow.llms.local.tuned import HOP_READER
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import Extraction
 from ras_flow.runs import open_store
@@ -34,6 +35,7 @@ from ras_flow.training.triples.config import TrainingConfig
 from ras_flow.training.triples.data import load_data
 from ras_flow.training.triples.examples import read_examples, write_examples
 from ras_flow.training.triples.raw import extract_raw, passages_of
+from recipes.answers import play_answers as record_answers
 from recipes.graph_llm.attempting import attempt as attempt_mix
 from recipes.graph_llm.config import load_config
 from recipes.graph_llm.mix import write_mix
@@ -58,6 +60,11 @@ app = typer.Typer(
 Mix = Annotated[
     Path,
     path_argument("MIX", "TOML file: the data sets and their weights."),
+]
+
+
+Worlds = Annotated[
+    list[Path] | None, path_option("Also play the questions of these invented worlds.")
 ]
 
 
@@ -171,6 +178,7 @@ def play_rows(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Training questions at most; others in proportion.")
     ] = None,
+    worlds: Worlds = None,
 ) -> None:
     """Run a system on training questions, with a teacher as its model."""
     mix, settings = load_config(config), read_toml(training, RowTraining)
@@ -185,11 +193,33 @@ def play_rows(
                     top_k=top_k,
                     student=_student(student),
                     limit=limit,
+                    worlds=worlds or (),
                     progress=progress,
                 )
             )
         )
     _tell_rows(write_rows(out, rows, mix.seed))
+
+
+@app.command()
+def play_answers(
+    config: Mix,
+    out: Out,
+    student: Annotated[
+        str, typer.Option(help="Reads the hops; as `local:FOLDER`, or `labels`.")
+    ] = f"local:{HOP_READER}",
+    limit: Annotated[int | None, typer.Option(min=0, help="The mix's questions at most.")] = None,
+    worlds: Worlds = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the default loop on training questions, and record what its answerer is shown."""
+    mix, reader = load_config(config), _student(student)
+    assert reader is not None
+    stats = run_work(
+        lambda shown: record_answers(mix, reader, worlds or (), out, limit=limit, progress=shown),
+        "",
+    )
+    report(out, stats, as_json)
 
 
 @app.command()

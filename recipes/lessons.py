@@ -15,7 +15,7 @@ concludes as soon as all is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
 from pathlib import Path
@@ -48,6 +48,7 @@ from recipes.graph_llm.sources.texts import mentions
 from recipes.graph_llm.threads import in_thread
 from recipes.hops import HopTeacher, is_told
 from recipes.t2rag.convert import TextRow
+from recipes.worlds import read_worlds
 
 Played = Literal["single", "ircot", "one_call"]
 
@@ -168,13 +169,16 @@ async def play_texts(
     top_k: int,
     student: Student | None = None,
     limit: int | None = None,
+    worlds: Sequence[Path] = (),
     progress: Progress | None = None,
 ) -> list[TextRow]:
     """Return the rows of a system's runs on the questions of ``train`` and ``dev``.
 
+    Those of invented ``worlds``, for ``train``, are played among the documents of all worlds.
+
     ``base`` is the model to train, whose window and tokens count; ``tasks`` are what it will be
     asked, by the tasks' names. With a ``student``, a trained model, its replies to hops are
-    followed; rows are what comes after the first, which every run begins with.
+    followed; of the mix, rows are what comes after the first, which every run begins with.
     """
     if lacking := sorted(ASKED[kind] - tasks.keys()):
         raise ConfigurationError(f"{kind} is also asked to {lacking[0]}: name it under [tasks].")
@@ -183,16 +187,21 @@ async def play_texts(
     inputs = await in_thread(read_inputs, config, progress=progress)
     teacher = TeachingModel(base, tasks, student)
     rows: list[TextRow] = []
-    parts: tuple[tuple[Split, tuple[Split, ...]], ...] = (("train", SPLITS[:1]), ("dev", SPLITS))
-    for split, searched in parts:
-        cases = _chosen(config, inputs, split, limit, kind)
+    parts: list[tuple[Split, list[Case], list[Case]]] = []
+    splits: tuple[tuple[Split, tuple[Split, ...]], ...] = (("train", SPLITS[:1]), ("dev", SPLITS))
+    for split, searched_in in splits:
+        chosen = _chosen(config, inputs, split, limit, kind)
+        parts.append((split, chosen, inputs.all_cases(searched_in)))
+    if invented := list(read_worlds(worlds)):
+        parts.append(("train", invented, invented))
+    for split, cases, searched in parts:
         with TemporaryDirectory(prefix="ras-flow-play-") as folder:
-            index = await sync_index(Path(folder), _documents(inputs, searched), None)
+            index = await sync_index(Path(folder), documents_of(searched), None)
             graph = _built(kind, index.retriever("bm25"), teacher, top_k).compile()
 
             async def run(case: Case, graph: Any = graph) -> list[TextRow]:
                 _lesson.set(lesson := Lesson(case))
-                hops = _most_hops(case, config.seed, kind)
+                hops = most_hops(case, config.seed, kind)
                 own = {"instruction": case.instruction, "max_hops": hops}
                 await graph.ainvoke({"question": case.question, "settings": own})
                 return lesson.rows
@@ -204,7 +213,7 @@ async def play_texts(
                     rows += [
                         {"id": f"{case.source}/{case.name}/{at}", **of, **row}
                         for at, row in enumerate(made)
-                        if at or student is None
+                        if at or student is None or cases is invented
                     ]
                     done += 1
                     if progress:
@@ -229,7 +238,8 @@ def _built(kind: Played, retriever: Retriever, teacher: TeachingModel, top_k: in
     return find_system(kind).build(Ingredients(parts=parts, reader=teacher))
 
 
-def _most_hops(case: Case, seed: int, kind: Played) -> int:
+def most_hops(case: Case, seed: int, kind: Played) -> int:
+    """Return how many searches a run on a case may make; some end early."""
     one_call = kind == "one_call"
     most = ONE_CALL_HOPS if one_call else find_system(kind).budget.get("max_hops", 1)
     drawn = fraction(seed, "cut", case.source, case.name)
@@ -241,7 +251,7 @@ def _chosen(
 ) -> list[Case]:
     cases: list[Case] = []
     for source, of in zip(config.sources, inputs.cases, strict=True):
-        some = [case for case in of[split] if _playable(case)]
+        some = [case for case in of[split] if is_playable(case)]
         most = source.max_records
         cases += some if most is None else some[: config.in_proportion(most, split)]
     cases.sort(key=lambda case: fraction(config.seed, "baseline", case.source, case.name))
@@ -250,7 +260,8 @@ def _chosen(
     return cases if limit is None else cases[: config.in_proportion(limit, split)]
 
 
-def _playable(case: Case) -> bool:
+def is_playable(case: Case) -> bool:
+    """Tell whether a case can be asked, and how it is answered is known."""
     whole = bool(case.steps) and not any(step.missing for step in case.steps)
     return whole and bool(case.answer) and is_askable(case.question)
 
@@ -267,12 +278,11 @@ def _text(page: Page) -> str:
     return page.text or passage_text(page, ())
 
 
-def _documents(inputs: Inputs, splits: Sequence[Split]) -> list[SourceDocument]:
+def documents_of(cases: Iterable[Case]) -> list[SourceDocument]:
+    """Return the pages of cases, distractors included, as what is searched."""
     texts = dict.fromkeys(
         (page.title, _text(page))
-        for cases in inputs.cases
-        for split in splits
-        for case in cases[split]
+        for case in cases
         for page in (*(step.page for step in case.steps), *case.context)
     )
     return [

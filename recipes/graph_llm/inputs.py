@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ras_flow.datasets.reading import read_rows
@@ -40,6 +40,10 @@ class Inputs:
             for case in cases[split]:
                 yield from (step.page for step in case.steps)
                 yield from case.context
+
+    def all_cases(self, splits: Iterable[Split]) -> list[Case]:
+        """Return the cases of splits, source by source."""
+        return [case for of in self.cases for split in splits for case in of[split]]
 
     def facts(self, split: Split) -> Iterator[Spo]:
         """Yield the gold facts of a split's questions."""

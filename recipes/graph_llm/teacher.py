@@ -54,7 +54,7 @@ class Teacher:
             first = self._recorder.first_plan()
             self.records.append(first)
             return first["target"], None
-        links = list(map(_link, chain))
+        links = list(map(as_link, chain))
         seen = [" ".join(triple) for link in links for triple in link["triples"]]
         target, step = self._agenda.next(self._missing(seen), seen)
         if target is not None:
@@ -79,7 +79,7 @@ class Teacher:
         return format_plan("SUBQ", target["subquery"])
 
     def _answer(self, chain: Sequence[ChainLink]) -> str:
-        links = list(map(_link, chain))
+        links = list(map(as_link, chain))
         spelt = _spelling(self._case.answer, links)
         answer = spelt or self._case.answer
         if spelt or not self._untold(links):
@@ -110,7 +110,8 @@ def _told(fact: Spo, triples: Sequence[str]) -> bool:
     return any(supported(fact[0], one) == supported(fact[2], one) == 1 for one in triples)
 
 
-def _link(link: ChainLink) -> Link:
+def as_link(link: ChainLink) -> Link:
+    """Return what a record keeps of a hop."""
     triples = [[one["subject"], one["predicate"], one["object"]] for one in link.triples]
     made = Link(subquery=link.subquery, triples=triples)
     if link.passages:

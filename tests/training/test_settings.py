@@ -20,7 +20,7 @@ from ras_flow.training.triples.config import TrainingConfig as Triples
 FOLDER = Path(__file__).parents[2] / "recipes" / "configs"
 SHIPPED: list[tuple[type[GraphLLM | Triples], Path]] = [
     (GraphLLM, FOLDER / "graph-llm.toml"),
-    (Triples, FOLDER / "triples-cpu.toml"),
+    (Triples, FOLDER / "triples.toml"),
 ]
 WRONG: st.SearchStrategy[Any] = st.one_of(
     st.booleans(),

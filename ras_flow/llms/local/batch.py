@@ -17,8 +17,6 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from ras_flow.llms.local.text import Choice
-
 Prefix = list[tuple[torch.Tensor, torch.Tensor]]
 """For each layer: keys and values, each of shape (1, heads, tokens, head size)."""
 
@@ -83,7 +81,7 @@ class Batch:
         self._filled = self._tensor([filled] * len(prompts))
         self._read = self._mask.sum(1)
 
-    def begin(self) -> list[list[Choice]]:
+    def begin(self) -> list[list[int]]:
         """Read the prompts; return for each its next token, as a list of one."""
         longest = max(map(len, self._prompts))
         if isinstance(self._prompts[0], torch.Tensor):
@@ -93,9 +91,9 @@ class Batch:
             ids = [[0] * (longest - len(p)) + list(p) for p in self._prompts]
             given = {"input_ids": self._tensor(ids)}
         places = (self._mask.cumsum(1) - 1).clamp(min=0)[:, self._shared :]
-        return self._choices(1, attention_mask=self._mask, position_ids=places, **given)
+        return self._likeliest(1, attention_mask=self._mask, position_ids=places, **given)
 
-    def read(self, blocks: Sequence[Sequence[int]]) -> list[list[Choice]]:
+    def read(self, blocks: Sequence[Sequence[int]]) -> list[list[int]]:
         """Read on, without saying yet how much of it is to be kept."""
         width = max(map(len, blocks))
         ids = self._tensor([[*block, *[0] * (width - len(block))] for block in blocks])
@@ -104,7 +102,7 @@ class Batch:
         columns = self._filled[:, None] + offsets
         self._places.rows = torch.arange(len(blocks), device=ids.device)[:, None]
         self._places.columns, self._places.end = columns, int(columns.max()) + 1
-        return self._choices(
+        return self._likeliest(
             width,
             input_ids=ids,
             attention_mask=self._seen(columns, self._places.end),
@@ -128,15 +126,11 @@ class Batch:
     def _tensor(self, numbers: list[Any]) -> torch.Tensor:
         return torch.tensor(numbers, dtype=torch.long, device=self._model.device)
 
-    def _choices(self, width: int, **given: Any) -> list[list[Choice]]:
+    def _likeliest(self, width: int, **given: Any) -> list[list[int]]:
         given[self._states_name] = self._states
         logits = self._model(**given, logits_to_keep=width).logits
-        values, tokens = logits[:, -width:].topk(2)
-        leads = (values[..., 0] - values[..., 1]).tolist()
-        return [
-            [Choice(one, other, lead) for (one, other), lead in zip(*text, strict=True)]
-            for text in zip(tokens.tolist(), leads, strict=True)
-        ]
+        tokens: list[list[int]] = logits[:, -width:].argmax(-1).tolist()
+        return tokens
 
     def _seen(self, columns: torch.Tensor, end: int) -> torch.Tensor:
         """Return what is added to attention: zero for a token and what is before it.

@@ -17,7 +17,7 @@ from transformers.cache_utils import DynamicLayer
 from ras_flow.llms.local.attention import without_copies
 from ras_flow.llms.local.batch import Batch, Prefix, states_name
 from ras_flow.llms.local.capacity import step_at_once
-from ras_flow.llms.local.text import Choice, Text
+from ras_flow.llms.local.text import Lookup
 
 LONGEST_GUESS = 6
 """Tokens of a guess: about a name."""
@@ -56,9 +56,6 @@ def greedy(
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
     words: Sequence[Sequence[int]] = (),
-    turns: int = 0,
-    begins_word: Callable[[Sequence[int], int], bool] = lambda *_: True,
-    mark: Sequence[int] = (),
 ) -> list[list[int]]:
     """Continue each prompt with its most likely tokens.
 
@@ -66,42 +63,40 @@ def greedy(
     :func:`can_share` holds. Prompts are token ids, or embeddings of shape (tokens, width).
     ``has_ended`` is called after each new token with the prompt's position and its new tokens.
     ``words`` are token ids that an output is likely to copy: they change how soon it is written,
-    not what. ``turns``, ``begins_word`` and ``mark`` are for outputs that repeat themselves; see
-    :class:`ras_flow.llms.local.text.Text`.
+    not what.
     """
     if not can_share(model):
         return _by_transformers(model, prompts, max_new_tokens, has_ended)
-    texts = [Text(text, turns, mark) for text in words or [()] * len(prompts)]
+    texts: list[list[int]] = [[] for _ in prompts]
+    lookups = [Lookup(text) for text in words or [()] * len(prompts)]
     rows = list(range(len(prompts)))
     live = set(rows)
 
-    def write(row: int, guess: Sequence[int], choices: Sequence[Choice]) -> int:
+    def write(row: int, guess: Sequence[int], read: Sequence[int]) -> int:
         """Write the next token, and as many after it as the guess had right."""
         if row not in live:
             return 0
-        text = texts[row]
-        before = len(text.tokens)
-        for choice, guessed in zip(choices, [*guess, None], strict=False):
-            text.append(choice)
-            turned = text.turn(begins_word)
-            if text.ended or has_ended(row, text.tokens) or len(text.tokens) == max_new_tokens:
+        tokens, before = texts[row], len(texts[row])
+        for token, guessed in zip(read, [*guess, None], strict=False):
+            tokens.append(token)
+            lookups[row].extend([token])
+            if has_ended(row, tokens) or len(tokens) == max_new_tokens:
                 live.discard(row)
                 break
-            if turned or choice.token != guessed:
+            if token != guessed:
                 break
-        return len(text.tokens) - before
+        return len(tokens) - before
 
     def block(row: int, most: int) -> list[int]:
         """Return the last token with a guess at what follows."""
-        tokens = texts[row].tokens
-        most = min(most, LONGEST_GUESS, max_new_tokens - len(tokens) - 1)
-        return [tokens[-1], *(texts[row].guess(most) if row in live else ())]
+        most = min(most, LONGEST_GUESS, max_new_tokens - len(texts[row]) - 1)
+        return [texts[row][-1], *(lookups[row].guess(most) if row in live else ())]
 
     step = step_at_once(model)
     with torch.inference_mode():
         batch = Batch(model, prefix, prompts, room=max_new_tokens + LONGEST_GUESS + 1)
-        for row, choices in zip(rows, batch.begin(), strict=True):
-            write(row, (), choices)
+        for row, token in zip(rows, batch.begin(), strict=True):
+            write(row, (), token)
         with without_copies(model):
             while live:
                 if 4 * len(live) <= 3 * len(rows):
@@ -110,8 +105,8 @@ def greedy(
                 most = max(0, step // len(rows) - 1)
                 blocks = [block(row, most) for row in rows]
                 read = zip(rows, blocks, batch.read(blocks), strict=True)
-                batch.keep([write(row, tokens[1:], choices) for row, tokens, choices in read])
-    return [text.tokens for text in texts]
+                batch.keep([write(row, given[1:], tokens) for row, given, tokens in read])
+    return texts
 
 
 def _by_transformers(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ras_flow.errors import ConfigurationError, ModelResponseError, RasFlowError
 from ras_flow.llms.local import capacity
-from ras_flow.llms.local.text import ITEM, repeats
+from ras_flow.llms.local.text import repeats
 from ras_flow.parts.records import Generation
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def generate(
     batch_size: int,
     max_new_tokens: int,
     stop: Sequence[str] = (),
-    turns: int = 0,
     given_up: threading.Event | None = None,
 ) -> list[Generation]:
     """Continue each prompt greedily; a text that only repeats itself ends there."""
@@ -95,10 +94,6 @@ def generate(
         if (given_up and given_up.is_set()) or tokens[-1] in ends or repeats(tokens):
             return True
         return bool(stop) and cut_at(text_of(tokens), stop) is not None
-
-    def begins_word(before: Sequence[int], token: int) -> bool:
-        added = text_of([*before, token])[len(text_of(before)) :]
-        return not added[:1].isalnum()
 
     made: dict[int, Generation] = {}
     size = capacity.rows_at_once(loaded.model, batch_size)
@@ -114,9 +109,6 @@ def generate(
             max_new_tokens=max_new_tokens,
             has_ended=has_ended,
             words=[prompts[row].words for row in batch],
-            turns=turns,
-            begins_word=begins_word,
-            mark=tokenizer.encode(ITEM, add_special_tokens=False) if turns else (),
         )
         for row, tokens in zip(batch, outputs, strict=True):
             text = text_of(tokens)

@@ -126,7 +126,6 @@ class LocalLanguageModel(TokenizedModel):
         self._key = fingerprint(name)
         self.identity = f"local:{self._key}"
         tuned = find_tuned(name)
-        self._turns = tuned.turns if tuned else 0
         self.trained_for = dict(tuned.instructions) if tuned else {}
         self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
 
@@ -164,7 +163,6 @@ class LocalLanguageModel(TokenizedModel):
                 batch_size=self.batch_size,
                 max_new_tokens=limits.max_new_tokens,
                 stop=limits.stop,
-                turns=self._turns,
                 given_up=given_up,
             )
 

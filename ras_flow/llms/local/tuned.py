@@ -18,14 +18,10 @@ from pydantic import AfterValidator
 from ras_flow.errors import ConfigurationError
 from ras_flow.llms.local.described import Description
 from ras_flow.llms.local.shipped import WEIGHTS, is_default
-from ras_flow.llms.local.text import ITEM, TWICE
 from ras_flow.support.paths import path_named
 from ras_flow.support.validation import Positive
 
 MANIFEST = "trained.json"
-TURNS = 2
-"""How often what a trained causal extractor writes may turn back from what it repeats
-(:class:`ras_flow.llms.local.text.Text`)."""
 
 FORMAT = 1
 """Version of the folder, as :class:`Tuned` reads it."""
@@ -66,16 +62,10 @@ class Tuned(Description, extra="ignore"):
     files: dict[Annotated[str, AfterValidator(_plain)], str]
 
     @property
-    def turns(self) -> int:
-        """How often its output may turn back."""
-        return TURNS if self.kind == "causal" else 0
-
-    @property
     def key(self) -> str:
-        """Sixteen hex digits that change with the weights, the instructions and how it writes."""
-        turns = [self.turns, TWICE, ITEM] if self.turns else []
+        """Sixteen hex digits that change with the weights and the instructions."""
         asked = self.instructions.get("", self.instructions)
-        told = [self.kind, self.base, asked, sorted(self.files.items()), *turns]
+        told = [self.kind, self.base, asked, sorted(self.files.items())]
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def instruction(self, task: str = "") -> str:
