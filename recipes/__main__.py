@@ -21,7 +21,6 @@ from ras_flow.cli.work import GO_ON, Out, ended_by_ctrl_c, in_time, report, run_
 from ras_flow.datasets.reading import read_rows
 from ras_flow.errors import InputError
 from ras_flow.llms.loading import load_language_model
-from ras_flow.llms.local.tuned import HOP_READER
 from ras_flow.parts.chosen import Parts
 from ras_flow.parts.records import Extraction
 from ras_flow.runs import open_store
@@ -207,18 +206,14 @@ def play_answers(
     out: Out,
     student: Annotated[
         str, typer.Option(help="Reads the hops; as `local:FOLDER`, or `labels`.")
-    ] = f"local:{HOP_READER}",
-    limit: Annotated[int | None, typer.Option(min=0, help="The mix's questions at most.")] = None,
+    ] = "labels",
     worlds: Worlds = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the default loop on training questions, and record what its answerer is shown."""
     mix, reader = load_config(config), _student(student)
     assert reader is not None
-    stats = run_work(
-        lambda shown: record_answers(mix, reader, worlds or (), out, limit=limit, progress=shown),
-        "",
-    )
+    stats = run_work(lambda shown: record_answers(mix, reader, worlds or (), out, shown), "")
     report(out, stats, as_json)
 
 

@@ -101,23 +101,15 @@ async def play_answers(
     student: Student,
     worlds: Sequence[Path],
     folder: Path,
-    *,
-    limit: int | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Play a mix's training questions and those of invented worlds, and write the records.
-
-    ``limit`` is of the mix's questions.
-    """
+    """Play a mix's training questions and those of invented worlds, and write the records."""
     check_folder(folder)
     with own_set(folder):
         inputs = await in_thread(read_inputs, config, progress=progress)
         records: dict[Split, list[Record]] = {"train": [], "dev": [], "test": []}
-        for cases, most in (
-            (inputs.all_cases(["train"]), limit),
-            (list(read_worlds(worlds)), None),
-        ):
-            for record in await _played(cases, most, student, config.seed, progress):
+        for cases in (inputs.all_cases(["train"]), list(read_worlds(worlds))):
+            for record in await _played(cases, student, config.seed, progress):
                 records[record["split"]].append(record)
         return await asyncio.to_thread(
             write_set,
@@ -130,14 +122,10 @@ async def play_answers(
 
 
 async def _played(
-    cases: Sequence[Case],
-    most: int | None,
-    student: Student,
-    seed: int,
-    progress: Progress | None,
+    cases: Sequence[Case], student: Student, seed: int, progress: Progress | None
 ) -> list[Record]:
     """Return the records of the cases, whose pages are searched together."""
-    asked = [case for case in cases if is_playable(case) and case.answer != UNANSWERED][:most]
+    asked = [case for case in cases if is_playable(case) and case.answer != UNANSWERED]
     model, done = Followed(student), 0
     records: list[Record] = []
     with TemporaryDirectory(prefix="ras-flow-play-") as folder:

@@ -15,6 +15,7 @@ from recipes import answers
 from recipes.answers import play_answers
 from recipes.graph_llm.config import load_config
 from recipes.lessons import play_texts
+from tests.cli.command import recipe
 from tests.recipes.graph_llm.test_playing import write_mix
 from tests.recipes.test_lessons import TASKS, settings
 
@@ -72,10 +73,10 @@ async def test_it_sees_what_users_answerer_sees(
     assert {"Salt Road", "Tora Veland"} <= set(titles)
 
 
-async def test_a_run_without_a_reply_teaches_nothing(tmp_path: Path) -> None:
-    mix, worlds = load_config(write_mix(tmp_path)), [write_worlds(tmp_path)]
-    stats = await play_answers(mix, ScriptedModel(""), worlds, tmp_path / "records")
-    assert not stats.counts
+def test_a_run_without_a_label_teaches_nothing(tmp_path: Path) -> None:
+    worlds = ["--worlds", str(write_worlds(tmp_path))]
+    done = recipe("play-answers", str(write_mix(tmp_path)), "--out", str(tmp_path / "r"), *worlds)
+    assert done.code == 0 and "/r: 0 records" in done.out, done.err
 
 
 async def test_worlds_are_played_for_hop_readers_too(tmp_path: Path) -> None:
