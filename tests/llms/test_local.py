@@ -27,7 +27,7 @@ from ras_flow.llms.local import capacity, decoding, generation, precision, text
 from ras_flow.llms.local import model as local
 from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.parts import Message
-from tests.llms.tiny import chat, load, save_extractor, save_tiny_model
+from tests.llms.tiny import chat, load, save_tiny_model
 
 TEXTS = ["a", "bc " * 9, "what is this? " * 20, "東京" * 30, "x" * 401]
 
@@ -282,23 +282,15 @@ async def test_a_model_without_keys_and_values_is_run_by_transformers(tmp_path: 
         assert [made] == await model.generate([prompt], max_new_tokens=12)
 
 
-async def test_a_loop_ends_a_text_and_an_extractors_goes_on_otherwise(
-    model: LocalLanguageModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_loop_ends_a_text(
+    model: LocalLanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompts = [chat(text) for text in ("a b c", "tell", "one two")]
     [free] = await model.generate(prompts[:1], max_new_tokens=300)
     monkeypatch.setattr(text, "LOOP", 4)
-    monkeypatch.setattr(text, "TWICE", 4)
     ended = await model.generate(prompts, max_new_tokens=300)
     assert free.text.startswith(ended[0].text) and ended[0].output_tokens < free.output_tokens
     assert ended[0].text[-4:-2] == ended[0].text[-2:] and not ended[0].truncated
-    extractor = LocalLanguageModel(str(save_extractor(tmp_path)))
-    made = await extractor.generate(prompts, max_new_tokens=300)
-    # The first copy of what it repeats stays, and all before it.
-    assert made[0].text.startswith(ended[0].text[:-2])
-    assert made[0].output_tokens > ended[0].output_tokens
-    alone = [await extractor.generate([prompt], max_new_tokens=300) for prompt in prompts]
-    assert [one for [one] in alone] == made
 
 
 @pytest.mark.slow
