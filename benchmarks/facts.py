@@ -122,7 +122,7 @@ async def extract(model: Counted, pages: list[Page]) -> list[Extraction]:
 
 def fits(triple: Spo, relation: str) -> bool:
     """Tell whether a triple's predicate has a word that fits a relation."""
-    return any(word in triple[1].lower() for word in FITTING[relation])
+    return any(f" {word}" in f" {triple[1].lower()}" for word in FITTING[relation])
 
 
 def counted(page: Page, made: Extraction) -> list[int]:
