@@ -31,12 +31,12 @@ from ras_flow.training.data.writer import Progress, check_folder, own_set, write
 from ras_flow.training.splits import Split, fraction
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig
-from recipes.graph_llm.inputs import read_inputs
+from recipes.graph_llm.inputs import documents_of, read_inputs
 from recipes.graph_llm.recorder import Recorder
 from recipes.graph_llm.teacher import as_link
 from recipes.graph_llm.threads import in_thread
 from recipes.labels import SEED, WATCHED
-from recipes.lessons import Student, documents_of, is_playable, most_hops
+from recipes.lessons import Student, is_playable, most_hops, text_of
 from recipes.worlds import UNANSWERED, read_worlds
 
 AT_ONCE = 48
@@ -108,7 +108,7 @@ async def play_answers(
     with own_set(folder):
         inputs = await in_thread(read_inputs, config, progress=progress)
         records: dict[Split, list[Record]] = {"train": [], "dev": [], "test": []}
-        for cases in (inputs.all_cases(["train"]), list(read_worlds(worlds))):
+        for cases in (inputs.all_cases(["train"]), *(list(read_worlds(path)) for path in worlds)):
             for record in await _played(cases, student, config.seed, progress):
                 records[record["split"]].append(record)
         return await asyncio.to_thread(
@@ -129,7 +129,7 @@ async def _played(
     model, done = Followed(student), 0
     records: list[Record] = []
     with TemporaryDirectory(prefix="ras-flow-play-") as folder:
-        index = await sync_index(Path(folder), documents_of(cases), None)
+        index = await sync_index(Path(folder), documents_of(cases, text_of), None)
         parts = Parts.of(
             planner=model, extractor=model, answerer=model, retriever=index.retriever("bm25")
         )

@@ -15,14 +15,13 @@ concludes as soon as all is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
-from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.evaluation.systems import Ingredients, find_system
 from ras_flow.evaluation.systems.replies import first_sentence
@@ -41,14 +40,14 @@ from ras_flow.training.splits import SPLITS, Split, fraction
 from recipes.graph_llm.agenda import Agenda
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.config import MixConfig
-from recipes.graph_llm.inputs import Inputs, read_inputs
+from recipes.graph_llm.inputs import Inputs, documents_of, read_inputs
 from recipes.graph_llm.passage_text import passage_text
 from recipes.graph_llm.playing import AT_ONCE
 from recipes.graph_llm.sources.texts import mentions
 from recipes.graph_llm.threads import in_thread
 from recipes.hops import HopTeacher, is_told
 from recipes.t2rag.convert import TextRow
-from recipes.worlds import read_worlds
+from recipes.worlds import SOURCE, read_worlds
 
 Played = Literal["single", "ircot", "one_call"]
 
@@ -174,7 +173,7 @@ async def play_texts(
 ) -> list[TextRow]:
     """Return the rows of a system's runs on the questions of ``train`` and ``dev``.
 
-    Those of invented ``worlds``, for ``train``, are played among the documents of all worlds.
+    Those of invented ``worlds``, for ``train``, are played among the documents of their file.
 
     ``base`` is the model to train, whose window and tokens count; ``tasks`` are what it will be
     asked, by the tasks' names. With a ``student``, a trained model, its replies to hops are
@@ -192,11 +191,12 @@ async def play_texts(
     for split, searched_in in splits:
         chosen = _chosen(config, inputs, split, limit, kind)
         parts.append((split, chosen, inputs.all_cases(searched_in)))
-    if invented := list(read_worlds(worlds)):
+    for path in worlds:
+        invented = list(read_worlds(path))
         parts.append(("train", invented, invented))
     for split, cases, searched in parts:
         with TemporaryDirectory(prefix="ras-flow-play-") as folder:
-            index = await sync_index(Path(folder), documents_of(searched), None)
+            index = await sync_index(Path(folder), documents_of(searched, text_of), None)
             graph = _built(kind, index.retriever("bm25"), teacher, top_k).compile()
 
             async def run(case: Case, graph: Any = graph) -> list[TextRow]:
@@ -213,7 +213,7 @@ async def play_texts(
                     rows += [
                         {"id": f"{case.source}/{case.name}/{at}", **of, **row}
                         for at, row in enumerate(made)
-                        if at or student is None or cases is invented
+                        if at or student is None or case.source == SOURCE
                     ]
                     done += 1
                     if progress:
@@ -267,26 +267,13 @@ def is_playable(case: Case) -> bool:
 
 
 def _is_told(case: Case) -> bool:
-    return all(is_told(step, f"[{step.page.title}] {_text(step.page)}") for step in case.steps)
+    return all(is_told(step, f"[{step.page.title}] {text_of(step.page)}") for step in case.steps)
 
 
 def _is_chain_of_texts(case: Case) -> bool:
     return len(case.steps) > 1 and all(step.page.text for step in case.steps)
 
 
-def _text(page: Page) -> str:
+def text_of(page: Page) -> str:
+    """Return a page's text; where only its triples are known, these as sentences."""
     return page.text or passage_text(page, ())
-
-
-def documents_of(cases: Iterable[Case]) -> list[SourceDocument]:
-    """Return the pages of cases, distractors included, as what is searched."""
-    texts = dict.fromkeys(
-        (page.title, _text(page))
-        for case in cases
-        for page in (*(step.page for step in case.steps), *case.context)
-    )
-    return [
-        SourceDocument(f"{number:06d}", title, text)
-        for number, (title, text) in enumerate(texts)
-        if text
-    ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ras_flow.datasets.reading import read_rows
+from ras_flow.documents.source import SourceDocument
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.formats.triples import Spo
 from ras_flow.training.data.writer import Progress, short_names
@@ -51,6 +52,22 @@ class Inputs:
             for case in cases[split]:
                 for step in case.steps:
                     yield from step.facts
+
+
+def documents_of(
+    cases: Iterable[Case], text_of: Callable[[Page], str] = lambda page: page.text
+) -> list[SourceDocument]:
+    """Return the pages of cases, distractors included, as what is searched."""
+    texts = dict.fromkeys(
+        (page.title, text_of(page))
+        for case in cases
+        for page in (*(step.page for step in case.steps), *case.context)
+    )
+    return [
+        SourceDocument(f"{number:06d}", title, text)
+        for number, (title, text) in enumerate(texts)
+        if title and text
+    ]
 
 
 def read_inputs(config: MixConfig, progress: Progress | None = None) -> Inputs:

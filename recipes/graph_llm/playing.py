@@ -22,7 +22,6 @@ from typing import cast
 
 from langgraph.store.base import BaseStore
 
-from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.formats.plan import is_askable
 from ras_flow.graph import build_graph
@@ -39,7 +38,7 @@ from ras_flow.training.data.writer import Progress, check_folder, own_set, write
 from ras_flow.training.splits import SPLITS, Split, fraction
 from recipes.graph_llm.case import Case
 from recipes.graph_llm.config import MixConfig
-from recipes.graph_llm.inputs import Inputs, read_inputs
+from recipes.graph_llm.inputs import Inputs, documents_of, read_inputs
 from recipes.graph_llm.noise import Noise
 from recipes.graph_llm.odd_case import odd_case
 from recipes.graph_llm.student import Student
@@ -162,7 +161,7 @@ async def _play(
         if not runs:
             continue
         with TemporaryDirectory(prefix="ras-flow-play-") as folder_of_index:
-            documents = _documents(inputs, searched)
+            documents = documents_of(inputs.all_cases(searched))
             index = await sync_index(Path(folder_of_index), documents, None)
             retriever = index.retriever("bm25")
             run = _runs(retriever, extractor, encoder, store, settings, planner, config.give_up)
@@ -244,17 +243,3 @@ def _playable(case: Case) -> bool:
         and is_askable(case.question)
         and all(step.missing or (step.short and step.page.text) for step in case.steps)
     )
-
-
-def _documents(inputs: Inputs, splits: Sequence[Split]) -> list[SourceDocument]:
-    texts = dict.fromkeys(
-        (page.title, page.text)
-        for cases in inputs.cases
-        for split in splits
-        for case in cases[split]
-        for page in (*(step.page for step in case.steps), *case.context)
-        if page.title and page.text
-    )
-    return [
-        SourceDocument(f"{number:06d}", title, text) for number, (title, text) in enumerate(texts)
-    ]

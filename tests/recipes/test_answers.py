@@ -32,10 +32,10 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-def write_worlds(home: Path) -> Path:
-    docs = [{"title": title, "text": text} for title, text in DOCS]
+def write_worlds(home: Path, *, name: str = "worlds.jsonl", more: str = "") -> Path:
+    docs = [{"title": title, "text": text + more} for title, text in DOCS]
     asked = [{"kind": "bridge", **question} for question in QUESTIONS]
-    path = home / "worlds.jsonl"
+    path = home / name
     path.write_text(json.dumps({"docs": docs, "questions": asked}) + "\n")
     return path
 
@@ -79,8 +79,9 @@ def test_a_run_without_a_label_teaches_nothing(tmp_path: Path) -> None:
     assert done.code == 0 and "/r: 0 records" in done.out, done.err
 
 
-async def test_worlds_are_played_for_hop_readers_too(tmp_path: Path) -> None:
+async def test_worlds_are_played_for_hop_readers_too_each_file_by_itself(tmp_path: Path) -> None:
     mix = load_config(write_mix(tmp_path))
+    other = write_worlds(tmp_path, name="other.jsonl", more=" So others tell it.")
     rows = await play_texts(
         mix,
         "one_call",
@@ -88,7 +89,9 @@ async def test_worlds_are_played_for_hop_readers_too(tmp_path: Path) -> None:
         tasks=TASKS,
         top_k=2,
         student=ScriptedModel(reply),
-        worlds=[write_worlds(tmp_path)],
+        worlds=[write_worlds(tmp_path), other],
     )
     later = [row["input"] for row in rows if row["id"].startswith("invented/worlds-0-0/")]
     assert any("Salt Road | director | Tora Veland [1]" in shown for shown in later)
+    assert not any("others tell it" in shown for shown in later)
+    assert any("others tell it" in row["input"] for row in rows)
