@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -80,7 +80,7 @@ def read_reply(reply: Resolution, seen: Seen, alternatives: int) -> Read:
             judged.append((repeated, Judged(0, True, fact.numbers)))
         else:
             new.append(fact)
-    _fill(values, seen, read, alternatives)
+    _fill(_or_stated(values, seen), seen, read, alternatives)
     for clues, verdict in judged:
         for claim in clues:
             if not claim.form.blanks:
@@ -96,6 +96,32 @@ def _meant(value: Value, asked: Sequence[Standing]) -> Standing | None:
         if value.slot in one.form.open or (not value.slot and len(one.form.open) == 1):
             return one if is_value(value.value, one.form.open) else None
     return None
+
+
+def _or_stated(
+    values: Sequence[tuple[Standing, Value]], seen: Seen
+) -> list[tuple[Standing, Value]]:
+    """Where nothing states any value of a clue, take the one that a proposition gives, if any."""
+    kept: list[tuple[Standing, Value]] = []
+    for clue in {one.id: one for one, _ in values}.values():
+        own = [value for one, value in values if one.id == clue.id]
+        if clue.form.blanks == 1 and len(clue.form.open) == 1:
+            [slot] = clue.form.open
+            stated = (_evidence(clue, slot, one, {}, seen.board.values, seen)[1] for one in own)
+            if not any(fill["grounded"] for fill in stated):
+                own = [Value(0, slot, said) for said in _told(clue, seen)][:1] or own
+        kept += [(clue, value) for value in own]
+    return kept
+
+
+def _told(clue: Standing, seen: Seen) -> Iterator[str]:
+    """Yield what propositions put in a clue's open slot; "founded" is "founded by" turned round."""
+    for one in seen.triples.values():
+        subject, predicate, object = spo_of(one)
+        active = predicate.removesuffix(" by")
+        turned = active if active != predicate else f"{predicate} by"
+        for said in ((subject, predicate, object), (object, turned, subject)):
+            yield from (match(clue.form, said) or {}).values()
 
 
 def _fill(

@@ -62,7 +62,7 @@ async def test_two_films_and_their_directors_births_take_two_rounds_and_four_cal
     ("more", "reply", "why"),
     [
         ("?d | nationality | ?n", read, "Per Holm | nationality"),
-        ("Northern Light | directed by | ?e", "c1 ?d = Per Holm\nc2 ?e = Zed", '"Zed"'),
+        ("Northern Light | produced by | ?e", "c1 ?d = Per Holm\nc2 ?e = Zed", '"Zed"'),
     ],
 )
 async def test_an_answer_is_not_supported_by_clues_that_are_open_or_filled_without_a_text(
@@ -164,6 +164,18 @@ async def test_a_value_that_no_text_states_is_marked_and_alternatives_are_kept()
     marks = {one["value"]: one["grounded"] for one in result["fills"].values()}
     assert marks == {"Per Holm": True, "Aino Laine": False, "Zed": False}
     assert sum("Aino Laine" in warning for warning in result["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("clue", "value"),
+    [("Salt Road | directed by | ?d", "Per Holm"), ("?film | directed | Salt Road", "Per Holm")],
+)
+async def test_a_value_that_nothing_states_gives_way_to_a_proposition(clue, value) -> None:
+    resolver = ScriptedModel("c1 = Northern Light [1]")
+    result = await ask(world(clue, resolver=resolver))
+    [fill] = result["fills"].values()
+    assert fill["value"] == value and fill["grounded"] and fill["triples"]
+    assert not result["warnings"]
 
 
 async def test_a_reply_that_writes_clues_out_fills_and_adds() -> None:
