@@ -42,6 +42,7 @@ from recipes.graph_llm.playing import play_mix
 from recipes.graph_llm.threads import in_thread
 from recipes.kg_questions import convert_kg
 from recipes.labels import LabelledReplies, labelled_passages, labelled_rows
+from recipes.labels.reasoning import reasoned
 from recipes.lessons import Played, Student, play_texts
 from recipes.t2rag.convert import rows_of, write_rows
 from recipes.triples.cleaning import clean
@@ -221,10 +222,14 @@ def play_answers(
 def label_rows(
     files: Annotated[list[Path], path_argument("FILE", "Rows of play-texts --system one_call.")],
     out: Annotated[Path, path_option("File to write, for train texts.", "--out")],
+    reasoning: Annotated[
+        bool, typer.Option("--reasoning", help="Write them as IRCoT's sentences.")
+    ] = False,
 ) -> None:
     """Keep the rows that recipes/labels has a reply to, with it as what is learnt."""
     read = [row.value for file in files for row in read_rows(file)]
-    _tell_rows(write_rows(out, labelled_rows(read, LabelledReplies()), seed=13))
+    kept = labelled_rows(read, LabelledReplies())
+    _tell_rows(write_rows(out, reasoned(kept) if reasoning else kept, seed=13))
 
 
 @app.command()
