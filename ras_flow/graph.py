@@ -1,11 +1,11 @@
 """The wiring of RAS (paper figure 1): plan, retrieve, structure, merge, encode, answer.
 
-Three of the nodes have two forms: the paper's, each with a model of its own, and those of one call
-a hop, in which ``to_triples`` asks one model for the hop's facts and the next step, which ``plan``
-and ``answer`` take.
+Three of the nodes have two forms. In the paper's loop, each calls a model of its own. With one call
+a hop, ``to_triples`` asks one model for the hop's facts and the next step, and ``plan`` and
+``answer`` take that step.
 
 ``build_graph()`` returns the builder, for users who compile it with their own checkpointer, store
-or parts; ``graph`` is compiled without either, for a LangGraph server that brings its own.
+or parts. ``graph`` is compiled without any of these, for a LangGraph server, which has its own.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ REVIEWS = (
         then=routing.after_review_answer,
     ),
 )
-"""Where a person may approve or edit a run, if its settings ask for that."""
+"""Where a person may approve or edit a run, if its settings ask for a review."""
 
 POINTS = [review.point for review in REVIEWS]
 
@@ -122,24 +122,25 @@ def build_graph(
     """Build the RAS state machine (paper figure 1).
 
     Args:
-        planner: Replaces the planner that the Context names, as the next three do for theirs.
-            LangChain chat models, and language models of ours, are taken as they are for any of
-            the three model roles.
-        retriever: A retriever of ours, or any LangChain ``BaseRetriever`` or ``VectorStore``.
-        extractor: The text-to-triples model.
-        answerer: The answerer.
+        planner: The planner, in place of the one that the Context names. Like the extractor and
+            the answerer, it may be a part of ours, a language model of ours or a LangChain chat
+            model.
+        retriever: One of ours, or any LangChain ``BaseRetriever`` or ``VectorStore``.
+        extractor: The text-to-triples model, in place of the Context's.
+        answerer: The answerer, in place of the Context's.
         encoder: The sentence encoder of the graph's attributes.
         knowledge: A knowledge graph to search beside the documents.
-        fact_retriever: Scores its facts.
-        defaults: The settings that a run is not given. Chat models that are given as objects have
-            the timeout, retries and other limits of these, whatever a run is given.
+        fact_retriever: What scores the facts of that knowledge graph.
+        defaults: The settings for whatever a run does not set. A chat model passed as an object
+            always has the timeout, retries and other limits of these settings, whatever a run
+            sets.
 
     Returns:
         A builder; call ``.compile(checkpointer=…, store=…)`` on it, or add the compiled graph as
         a node to a graph of your own.
 
     Raises:
-        ConfigurationError: An object cannot play its role.
+        ConfigurationError: An object cannot play the role for which it was passed.
     """
     parts = Parts.of(
         planner=planner,

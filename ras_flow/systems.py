@@ -1,8 +1,8 @@
 """The registry of systems: graphs that share nodes, parts, runs, page, tool and evaluation.
 
-RAS is one. Another is found by the name that an installed package gives it as an entry point of the
-group ``ras_flow.systems``, or by ``module:attribute``, typed where a system is asked for or listed
-in the environment variable ``RAS_FLOW_SYSTEMS``.
+RAS is one. Others are found in two ways. An installed package names its system as an entry point of
+the group ``ras_flow.systems``. A person names one as ``module:attribute``, where a system is asked
+for or in the environment variable ``RAS_FLOW_SYSTEMS``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ras_flow.parts.source import PartsSource
 
 DEFAULT = "ras"
-"""The system that is meant where none is named."""
+"""The system to use where none is named."""
 
 VARIABLE = "RAS_FLOW_SYSTEMS"
 """Environment variable: systems as ``module:attribute``, with commas between."""
@@ -39,7 +39,7 @@ _named: dict[str, str] = {}
 
 
 class Section(NamedTuple):
-    """What a system adds to what people are shown of its runs.
+    """A section that a system adds to the display of its runs.
 
     Attributes:
         title: A word or two.
@@ -55,22 +55,22 @@ class System:
     """A system: how its graph is built, and what its runs say.
 
     Attributes:
-        name: Its name, for ``--system`` and in what is stored of its runs.
+        name: Its name, for ``--system`` and in its stored runs.
         about: What it does, in a few words.
         build: Wires its graph over the parts given, by a :class:`ras_flow.builder.SystemBuilder`.
-        context: The class of its settings, which names its models' roles.
+        context: The class of its settings, which also names its model roles.
         stop_reasons: What its stop reasons mean, by name.
-        edit_points: By the node that comes next, "" at the end: which edits make sense there, and
-            where the run goes on. A system without any can be replayed but not edited.
+        edit_points: By the node that comes next, or "" at the end: which edits make sense there,
+            and where the run goes on. Without edit points, runs can be replayed but not edited.
         operations: Its edits by ``op``.
-        tells: By type, how a terminal shows its own progress events, and shared ones that it shows
-            in another way; a section without lines shows nothing.
-        documents: Whether it answers from documents: the page lets people choose these.
-        open: What of a run's state is asked and not known: subjects, predicates and objects, with
-            ``?name`` for a variable. Exports have it.
-        sections: What of a run's state people are shown beside hops, triples and answer.
-        keeps: Its own channels that documents of its runs have.
-        asks: Asks for an answer to a state again, where not as RAS does.
+        tells: How a terminal shows events, by type: those of the system's own, and shared ones that
+            it shows differently. A section without lines shows nothing.
+        documents: Whether it answers from documents. If so, the page lets people choose them.
+        open: What a run still looks for, from its state: subjects, predicates and objects, with
+            ``?name`` for a variable. Exports include them.
+        sections: What to show of a run's state beside hops, triples and answer.
+        keeps: The channels of its own that the JSON documents of its runs include.
+        asks: How to ask again for the answer to a state; None to ask as RAS does.
     """
 
     name: str
@@ -88,13 +88,13 @@ class System:
     asks: Callable[[Any, PartsSource], Awaitable[str]] | None = None
 
     def builder(self, defaults: Context | None = None) -> SystemBuilder[Any]:
-        """Return its graph's builder over the parts that settings name."""
+        """Return the builder of its graph, over the parts that the settings name."""
         from ras_flow.parts.chosen import Parts  # noqa: PLC0415  (loads what knows models)
 
         return self.build(Parts(defaults=self.context.of(defaults)))
 
     def meaning(self, stop_reason: str | None) -> StopReason:
-        """Return what a stop reason means; one of another version means what it is called."""
+        """Return what a stop reason means; for one of another version, its name in words."""
         name = stop_reason or ""
         return self.stop_reasons.get(name) or StopReason(name.replace("_", " "))
 
@@ -103,14 +103,14 @@ def find_system(name: str) -> System:
     """Return a system by its name.
 
     Args:
-        name: As stored with a run; nothing is imported because of it but what the installed
-            packages and :data:`VARIABLE` list.
+        name: The name stored with a run. It imports only what the installed packages and
+            :data:`VARIABLE` list.
 
     Returns:
         The system.
 
     Raises:
-        ConfigurationError: It is not installed, or cannot be imported.
+        ConfigurationError: The system is not installed, or cannot be imported.
     """
     if name in _BUILT_IN:
         return _load(_BUILT_IN[name])
@@ -133,7 +133,7 @@ def named_system(name: str) -> System:
         The system.
 
     Raises:
-        ConfigurationError: It is unknown, or cannot be imported.
+        ConfigurationError: The system is unknown, or cannot be imported.
     """
     if ":" not in name:
         return find_system(name)

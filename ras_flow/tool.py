@@ -22,7 +22,7 @@ from ras_flow.state.stop_reasons import RAS, StopReason
 from ras_flow.systems import DEFAULT, find_system, named_system, system_names
 
 _CONFIG = RunnableConfig(recursion_limit=10_000)
-"""A limit that an agent has for its own steps is not one for the steps of a search."""
+"""An agent's limit on its own steps must not limit the steps of a search."""
 
 
 def _usable(question: str) -> str:
@@ -33,7 +33,7 @@ def _usable(question: str) -> str:
 
 
 class _Arguments(BaseModel):
-    # Refused here, the model is told of it; refused by the graph, it would end the agent.
+    # If refused here, the agent's model is told. If the graph refused it, the agent would end.
     question: Annotated[str, AfterValidator(_usable)] = Field(
         description="A complete question in plain words."
     )
@@ -50,23 +50,24 @@ def as_tool(
         "the facts found. Returns the answer with the facts it rests on."
     ),
 ) -> BaseTool:
-    """Make a LangChain tool of the graph.
+    """Make a LangChain tool from a graph.
 
     Args:
         graph: A compiled graph, or LangGraph's ``RemoteGraph`` of one on a server; by default the
-            shipped one of ``system``. With a checkpointer of its own, each question has a thread of
-            its own where the agent has none.
-        system: The name of the graph's system, such as ``"ras"``; a graph that was built here knows
-            it.
-        context: The runs' settings; those that it does not name are the graph's own.
+            shipped graph of ``system``. If the graph has a checkpointer and the agent has no
+            thread, each question gets a thread of its own.
+        system: The name of the graph's system, such as ``"ras"``. A graph from one of our builders
+            already knows it.
+        context: The runs' settings. Settings that it does not name are the graph's own. Without
+            ``context``, the agent's context counts.
         name: The tool's name, as the agent sees it.
         description: When to use it, as the agent sees it.
 
     Returns:
-        A tool, for async and sync agents. Its content is the answer with its facts; its artifact
-        is the whole :class:`ras_flow.RasOutput`. Without ``context``, that of the agent counts.
-        What the graph raises ends the agent, as any tool's error does; LangChain's
-        ``ToolRetryMiddleware(on_failure="continue")`` tells the agent's model of it instead.
+        A tool for async and sync agents. Its content is the answer with its facts; its artifact is
+        the whole :class:`ras_flow.RasOutput`. An error in the graph ends the agent, as any tool's
+        error does. To tell the agent's model about errors instead, use LangChain's
+        ``ToolRetryMiddleware(on_failure="continue")``.
 
     Raises:
         ConfigurationError: The graph is not compiled, or the system is unknown.
@@ -84,10 +85,10 @@ def as_tool(
     listed = name_of_system in system_names()
     meanings = find_system(name_of_system).stop_reasons if listed else {}
 
-    # A server would be sent every field of a Context, whether it was named or not.
+    # Passed as a Context, every field would go to a server, even those that nobody set.
     named: Any = dict(values_of(context)) if context is not None else None
 
-    # One of its own needs a thread, which an agent that keeps nothing has none of.
+    # A checkpointer of its own needs a thread; an agent that keeps nothing has none.
     keeps = isinstance(getattr(graph, "checkpointer", None), BaseCheckpointSaver)
 
     def config() -> RunnableConfig:
@@ -119,12 +120,12 @@ def describe(result: RasOutput, stop_reasons: Mapping[str, StopReason] = RAS) ->
 
     Args:
         result: A finished run's output.
-        stop_reasons: Those of its system.
+        stop_reasons: The stop reasons of its system.
 
     Returns:
-        The answer, then a line for each fact or sentence that it rests on, with its passage's
-        title. An answer that is missing, that the documents do not support, or whose search was cut
-        short is said to be so.
+        The answer, then a line for each fact or sentence that it rests on, with the title of the
+        passage. The text says so if the answer is missing, if the documents do not support it, or
+        if the search was cut short.
     """
     answer, supported = result["answer"], result.get("supported", False)
     lines = [f"Answer: {answer}" if answer else "No answer was found."]

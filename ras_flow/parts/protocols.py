@@ -1,8 +1,8 @@
 """The parts' protocols: async first and batched (a list in, a list out), independent of LangGraph.
 
-Any object with these methods can be passed to :func:`ras_flow.build_graph`; the shipped ones are
-chosen by name in :class:`ras_flow.Context`. Work that blocks belongs in a thread: concurrent runs
-share an event loop, those of ``invoke`` too.
+You can pass any object with these methods to :func:`ras_flow.build_graph`. The shipped ones are
+chosen by name in :class:`ras_flow.Context`. Run blocking work in a thread: concurrent runs share an
+event loop, even those of ``invoke``.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 class LanguageModel(Protocol):
     """A text generator: a chat model of any provider, or a local one.
 
-    Given as planner, extractor or answerer, it is asked with the prompts of that role.
+    As planner, extractor or answerer, it is asked with the prompts of that role.
     """
 
     identity: str
-    """Names model and settings; part of the key of whatever is cached from its output."""
+    """Names model and settings; part of the key under which its output is cached."""
 
     batch_size: int
     """Prompts per call that the model handles best (1 for remote models)."""
 
     @property
     def window(self) -> int:
-        """Input tokens that fit, the room for new tokens already subtracted."""
+        """Input tokens that fit, after the room for new tokens is subtracted."""
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a text (an estimate where the tokenizer is remote)."""
@@ -61,18 +61,18 @@ class LanguageModel(Protocol):
         """Continue each prompt greedily.
 
         Args:
-            prompts: One message list a prompt.
+            prompts: One message list per prompt.
             max_new_tokens: Limit for each output.
-            stop: Strings at which an output ends; they are not part of it.
+            stop: Strings at which an output ends. The output does not include them.
 
         Returns:
-            One generation a prompt, in order; a result never depends on the other prompts.
+            One generation per prompt, in order. A result never depends on the other prompts.
 
         Raises:
             AuthenticationError: The key was refused.
-            ModelUnavailableError: Timeouts, 429 or 5xx that outlasted the retries.
+            ModelUnavailableError: A timeout, 429 or 5xx outlasted the retries.
             ModelResponseError: The request was rejected or the answer is unusable.
-            OverloadedError: Too many calls of this process wait already.
+            OverloadedError: Too many calls of this process are waiting already.
         """
 
 
@@ -83,14 +83,14 @@ class Retriever(Protocol):
     """Names the retriever and what it searches."""
 
     async def retrieve(self, queries: Sequence[str], k: int) -> list[list[ScoredPassage]]:
-        """Find passages. A run gives each the id of its content, whatever id it has here.
+        """Find passages. A run replaces each passage's id by one made from its content.
 
         Args:
             queries: Subqueries q_i.
-            k: Passages for each query at most.
+            k: The most passages for each query.
 
         Returns:
-            One list a query, in order: its passages, best first, none twice.
+            One list per query, in order: its passages, best first, without duplicates.
 
         Raises:
             RasFlowError: Nothing can be searched; the run fails, and can be resumed.
@@ -98,7 +98,7 @@ class Retriever(Protocol):
 
 
 class TripleRetriever(Protocol):
-    """T²RAG's algorithm 2: passages by the triples that they state."""
+    """T²RAG's algorithm 2: finds passages by the triples that they state."""
 
     identity: str
     """Names the retriever and what it searches."""
@@ -107,8 +107,8 @@ class TripleRetriever(Protocol):
         """Find the propositions nearest to any query, until they lead to k passages.
 
         Args:
-            queries: What is known, one text a clue.
-            k: Passages at most, for all queries together.
+            queries: What is known, one text per clue.
+            k: The most passages, for all queries together.
 
         Returns:
             Passages and propositions, best first.
@@ -123,7 +123,7 @@ class SentenceEncoder(Protocol):
 
     @property
     def identity(self) -> str:
-        """Names the weights: vectors of two identities never meet."""
+        """Names the weights: vectors of two identities are never compared."""
 
     @property
     def dimension(self) -> int:
@@ -143,9 +143,9 @@ class SentenceEncoder(Protocol):
 class Planner(Protocol):
     """Eq. 1 and 2: decides what to do next.
 
-    It may have a ``reading``; see :class:`Reading`. With a true ``searches_first``, and settings
-    that name no ``loop``, a run begins with a search for the question, without a plan; later
-    searches take only passages that it has not found yet.
+    It may have a ``reading``; see :class:`Reading`. If it has a true ``searches_first`` and the
+    settings name no ``loop``, a run begins with a search for the question, without a plan. Later
+    searches then take only passages that the run has not found yet.
     """
 
     identity: str
@@ -161,10 +161,10 @@ class Planner(Protocol):
             requests: Questions and their chains so far.
 
         Returns:
-            One reply a request, in order; its text is parsed by :mod:`ras_flow.formats.plan`.
+            One reply per request, in order. :mod:`ras_flow.formats.plan` parses its text.
 
         Raises:
-            ModelUnavailableError: The model cannot be reached; after the first hop, the run goes
+            ModelUnavailableError: The model cannot be reached. After the first hop, the run goes
                 on to its answer.
             RasFlowError: Anything else; the run fails, and can be resumed.
         """
@@ -174,7 +174,7 @@ class Extractor(Protocol):
     """Eq. 4: f_t2t, passages to triples."""
 
     identity: str
-    """Names model and settings; cached triples are kept by it and the passage."""
+    """Names model and settings; cached triples are kept by this and the passage."""
 
     batch_size: int
     """Passages per call that it handles best."""
@@ -186,11 +186,11 @@ class Extractor(Protocol):
             passages: Passages.
 
         Returns:
-            One extraction a passage, in order. One bad passage never fails its batch: its
+            One extraction per passage, in order. A bad passage never fails its batch: its
             extraction has an ``error``.
 
         Raises:
-            ModelUnavailableError: The model cannot be reached; the run goes on without the triples
+            ModelUnavailableError: The model cannot be reached. The run goes on without the triples
                 of these passages.
             RasFlowError: Anything else; the run fails, and can be resumed.
         """
@@ -215,7 +215,7 @@ class Answerer(Protocol):
             requests: Questions and their chains.
 
         Returns:
-            One reply a request, in order; its text is the answer.
+            One reply per request, in order; its text is the answer.
 
         Raises:
             RasFlowError: The model gives no answer; the run fails, and can be resumed.
@@ -232,16 +232,16 @@ class HopReader(Protocol):
     """The preset of :mod:`ras_flow.settings.tasks` for runs that name none."""
 
     cites: bool
-    """Whether it names the passages that an answer rests on well enough to be believed."""
+    """Whether to trust the passages that it names as the basis of an answer."""
 
     async def read(self, requests: Sequence[HopRequest]) -> list[Reply]:
         """Read the last search of each request.
 
         Args:
-            requests: Questions, with what was noted from their searches and what was newly found.
+            requests: Questions, with the facts noted from earlier searches and what is newly found.
 
         Returns:
-            One reply a request, in order; its text is parsed by :mod:`ras_flow.formats.hop_reply`.
+            One reply per request, in order. :mod:`ras_flow.formats.hop_reply` parses its text.
 
         Raises:
             RasFlowError: The model does not reply; the run fails, and can be resumed.
@@ -261,7 +261,7 @@ class KnowledgeSource(Protocol):
             questions: Questions or subqueries.
 
         Returns:
-            One list a question, in order: its entities, best first; empty where it mentions none.
+            One list per question, in order: its entities, best first; empty if it mentions none.
         """
 
     async def find(self, names: Sequence[str]) -> list[Entity]:
@@ -271,7 +271,7 @@ class KnowledgeSource(Protocol):
             names: Names, aliases or ids.
 
         Returns:
-            The entities, in order; several for a name that several have.
+            The entities, in order; several for a name that several entities share.
 
         Raises:
             InputError: The graph has no such entity; the message suggests similar names.
@@ -280,15 +280,15 @@ class KnowledgeSource(Protocol):
     async def subgraphs(
         self, questions: Sequence[str], entities: Sequence[Sequence[Entity]], depth: int
     ) -> list[Subgraph]:
-        """Return the facts around the entities of each question, among which the answer may be.
+        """Return the facts around each question's entities; the answer may be among them.
 
         Args:
-            questions: Questions, by which the edges of hubs are chosen.
+            questions: Questions, used to choose among the edges of hubs.
             entities: The entities of each question.
-            depth: Edges between an entity and a fact at most, the fact included.
+            depth: The most edges from an entity to a fact, including the fact.
 
         Returns:
-            One subgraph a question, in order.
+            One subgraph per question, in order.
         """
 
     async def pages(self, subgraph: Subgraph, chosen: Sequence[int]) -> list[Passage]:
@@ -296,11 +296,11 @@ class KnowledgeSource(Protocol):
 
         Args:
             subgraph: A subgraph of this graph.
-            chosen: Positions in its ``triples``, the best first.
+            chosen: Positions in its ``triples``, best first.
 
         Returns:
-            Pages with ``triples``, ``ids`` and a ``source`` that names the graph, in the order of
-            their best facts.
+            Passages with ``triples``, ``ids`` and a ``source`` that names the graph, in the order
+            of their best facts.
         """
 
 
@@ -317,14 +317,14 @@ class FactRetriever(Protocol):
 
         Args:
             questions: Questions or subqueries.
-            subgraphs: The candidate facts of each.
+            subgraphs: The candidate facts of each question.
 
         Returns:
-            One vector a question, in order: a score for each of its subgraph's ``triples``, above 0
-            for those that it rather needs than not.
+            One vector per question, in order: a score for each of its subgraph's ``triples``, above
+            0 if the question is more likely to need the fact than not.
         """
 
 
 def searches_first(planner: Planner, context: Context) -> bool:
-    """Tell whether a run begins with a search, and later ones take new passages alone."""
+    """Tell whether a run begins with a search, and later searches take only new passages."""
     return context.loop is None and getattr(planner, "searches_first", False) is True
