@@ -35,11 +35,13 @@ def read_csv(path: Path, source: str) -> Iterator[SourceDocument]:
         [Cell(" ".join(text.split()), is_head=has_heads and not at) for text in row]
         for at, (_, row) in enumerate(filled)
     ]
+    made = list(table_blocks(cells))
+    # All rows but the heads, which `table_blocks` may find too.
+    below = filled[len(filled) - len(made) :]
     # A row's place as RFC 7111 writes it.
-    numbers = [number for number, _ in filled[has_heads:]]
     blocks = [
         replace(block, anchor=f"row={number}")
-        for block, number in zip(table_blocks(cells), numbers, strict=False)
+        for block, (number, _) in zip(made, below, strict=True)
     ]
     yield block_document(source, "", blocks)
 
