@@ -18,7 +18,7 @@ _LINES = frozenset(
     "figure footer form header hr html legend li main menu nav ol p pre section summary ul "
     "table caption colgroup thead tbody tfoot tr td th".split()
 )
-"""Tags whose begin and end are the end of a line."""
+"""Tags that end a line, both where they begin and where they end."""
 _HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
 _PLACES = frozenset(["a", "article", "div", "section", "span", *_HEADINGS])
 """Tags whose id leads to the heading in them or after them."""
@@ -70,7 +70,7 @@ class PageBlocks:
         self._text.append(text if self._code else re.sub(r"\s+", " ", text))
 
     def begin(self, tag: Any) -> None:
-        """Read the begin of a tag."""
+        """Read the start of a tag."""
         name = tag.name
         if name == "dt" and self._in_term:  # lxml does not end a term at the next.
             self._end_term()

@@ -19,13 +19,13 @@ _CUT_SENTENCE = regex.compile(r"(?<=[\w,;])[ \t]*\n\f\s*+(\p{Ll}[^\f]{0,400}?[.!
 _SENTENCE_GOES_ON = regex.compile(r"(?<=[^\n]{30}[^.:;!?\n])\n(?=\p{Ll}[^.)])")
 _HYPHENS = ("-", "\xad", "‐")
 _EDGE_LINES = 3
-"""Lines at the top, and at the bottom, of a page that may be on others, too."""
+"""Lines at the top and at the bottom of a page that other pages may have, too."""
 _REPEATED = 0.4
-"""Share of the pages that have a line at their edge; left and right pages may differ."""
+"""Share of the pages at whose edge a line stands; left and right pages may differ."""
 
 
 def joined(texts: Sequence[str], headings: Sequence[Mapping[str, int]]) -> list[str]:
-    """Return the texts of pages, where what one page cuts is whole on the page it begins on.
+    """Return the texts of pages; words and sentences that go over two stand on the first, whole.
 
     Headings keep lines of their own. Page numbers are left out; other lines at the edges of pages
     are kept once, on the first page.

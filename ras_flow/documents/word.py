@@ -52,7 +52,7 @@ class _Reader:
                 yield self._parse(relation.target_part.blob)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what the file shows; before all, once, what is at the edges of its pages."""
+        """Yield what the file shows; first, once, what is at the edges of its pages."""
         yield from self._edges("/header")
         yield from self._edges("/footer")
         body = self._document.element.body

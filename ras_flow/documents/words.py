@@ -8,7 +8,7 @@ from math import ceil
 from ras_flow.formats.tokens import UNSPACED
 
 SHORT_LEAD = 30
-"""Words of a line that is repeated before what it leads."""
+"""Words of the longest line that is repeated before what it leads."""
 _LONGEST_WORD = 24
 _CHARACTERS_A_WORD = 2
 
