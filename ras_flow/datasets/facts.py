@@ -1,7 +1,7 @@
 """Recall of answer-bearing facts: does a graph hold what a question needs of a passage?
 
-The facts are 2WikiMultihopQA's evidence triples, each on the supporting passage that states it, so
-that whole passages are extracted, and only what an answer rests on is counted. Wikidata's names
+The facts are 2WikiMultihopQA's evidence triples, each on the supporting passage that states it.
+Whole passages are extracted, and only what an answer rests on is counted. Wikidata's names
 ("date of birth") seldom are a text's ("born on"), so the predicate is not compared: a fact is found
 where a triple joins its subject and its object, in either direction. A name is met by the same
 words (token F1 of at least 0.5), and an object also where it stands whole inside a longer one

@@ -16,7 +16,7 @@ from ras_flow.formats.normalize import normalize_name
 from ras_flow.formats.text import scrub
 
 _UNREADABLE = (OSError, EOFError, ZlibError)
-"""What a file raises that is away, closed to us, or damaged where it is gzipped."""
+"""Errors of files that are missing, closed to us, or damaged gzip archives."""
 
 
 class Row:
@@ -176,8 +176,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _open_text(path: Path) -> io.TextIOBase:
     """Open a UTF-8 text file, with or without a byte order mark, gzipped if its name ends in .gz.
 
-    What is not UTF-8 is read as half characters, which nothing else is: a file is decoded by blocks
-    of many lines, and an error would not tell which of them it is in.
+    Bytes that are not UTF-8 become half characters, as nothing else does. A decoding error would
+    not tell the line: files are decoded many lines at once.
     """
     if path.suffix == ".gz":
         file = gzip.open(path, "rt", encoding="utf-8-sig", errors="surrogateescape")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import regex
 
 from ras_flow.formats.tokens import UNSPACED
 
-WRAPPED_AT = 50
-"""Characters that a line has at least where a text is wrapped."""
+_WRAPPED_AT = 50
+"""Least width, in characters, at which a text is wrapped."""
 
 ITEM = re.compile(r"(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(?=\S)")
-"""How a line begins that is a list's item in plain text."""
-
+"""The start of a list's item in plain text."""
 
 _SEAMLESS = regex.compile(rf"{UNSPACED.pattern}|[\u3000-\u303f\uff00-\uff60]")
 """A character of a script without spaces, or of its punctuation."""
@@ -68,24 +68,19 @@ def _plain_block(lines: list[str]) -> Block:
     return Block("item" if ITEM.match(lines[0].lstrip()) else "paragraph", unwrapped(lines))
 
 
-def unwrapped(lines: Iterable[str]) -> str:
-    """Join the lines of a paragraph that were broken for their width alone.
+def unwrapped(lines: Sequence[str], kept: Container[int] = ()) -> str:
+    """Join lines that were broken for their width alone.
 
-    A break is kept where the next word would have fitted.
+    A break stays where the next word would have fitted, and before the lines at the positions
+    ``kept``. Scripts without spaces get none.
     """
-    first, *rest = lines = list(lines)
-    width = max(WRAPPED_AT, *map(len, lines))
-    text, last = first, first
-    for line in rest:
-        fitted = len(last) + 1 + len(line.split(" ", 1)[0]) <= width
-        text += ("\n" if fitted else space(last, line)) + line
-        last = line
+    width = max(_WRAPPED_AT, *map(len, lines))
+    text = lines[0]
+    for at, (last, line) in enumerate(pairwise(lines), start=1):
+        fitted = len(last) + 1 + len(line.partition(" ")[0]) <= width
+        space = "" if _SEAMLESS.search(last[-1:] + line[:1]) else " "
+        text += ("\n" if fitted or at in kept else space) + line
     return text
-
-
-def space(before: str, after: str) -> str:
-    """Return what stands between two lines as one: nothing in scripts without spaces."""
-    return "" if _SEAMLESS.search(before[-1:] + after[:1]) else " "
 
 
 def as_text(blocks: Iterable[Block]) -> str:

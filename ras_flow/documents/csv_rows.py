@@ -17,11 +17,11 @@ from ras_flow.documents.tables import Cell, table_blocks
 from ras_flow.errors import DocumentError
 
 _SAMPLE = 50
-"""Rows that tell what is between the columns."""
+"""Rows from which the delimiter is guessed."""
 
 
 def read_csv(path: Path, source: str) -> Iterator[SourceDocument]:
-    """Read a table, whose columns commas, semicolons, tabs or bars part."""
+    """Read a table with columns separated by commas, semicolons, tabs or bars."""
     text = decode(path.read_bytes(), source)
     try:
         rows = list(csv.reader(StringIO(text, newline=""), delimiter=_delimiter(text)))
@@ -35,11 +35,13 @@ def read_csv(path: Path, source: str) -> Iterator[SourceDocument]:
         [Cell(" ".join(text.split()), is_head=has_heads and not at) for text in row]
         for at, (_, row) in enumerate(filled)
     ]
+    made = list(table_blocks(cells))
+    # All rows but the heads, which `table_blocks` may find too.
+    below = filled[len(filled) - len(made) :]
     # A row's place as RFC 7111 writes it.
-    numbers = [number for number, _ in filled[has_heads:]]
     blocks = [
         replace(block, anchor=f"row={number}")
-        for block, number in zip(table_blocks(cells), numbers, strict=False)
+        for block, (number, _) in zip(made, below, strict=True)
     ]
     yield block_document(source, "", blocks)
 
@@ -55,7 +57,7 @@ def looks_like_heads(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _delimiter(text: str) -> str:
-    """Return what gives most rows the same number of columns."""
+    """Return the delimiter by which most rows have the same number of columns."""
 
     def evenness(delimiter: str) -> tuple[int, int]:
         rows = islice(csv.reader(StringIO(text, newline=""), delimiter=delimiter), _SAMPLE)

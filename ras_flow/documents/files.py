@@ -16,7 +16,7 @@ def file_of(source: str) -> str:
 
 
 class IndexedFiles:
-    """The files of an index's documents, and those of them that are added again.
+    """The files of an index's documents, and which of them were read again.
 
     A file is the same by whatever name it is reached; relative names are taken from the working
     folder.
@@ -59,15 +59,15 @@ class IndexedFiles:
         ]
 
     def outdated(self) -> Iterator[str]:
-        """Yield the documents that files that were read again no longer have."""
+        """Yield documents that are no longer in their files, which were read again."""
         for source in self._held:
             if source not in self._given and self._place(file_of(source)) in self._given_places:
                 yield source
 
     def gone(self, folders: Iterable[Path]) -> Iterator[str]:
-        """Yield the documents not read again whose files were in some folders, or were moved.
+        """Yield documents not read again whose files are gone from some folders, or were moved.
 
-        A file was moved if what it held was read again under another name.
+        A file was moved if its content was read again under another name.
         """
         above = tuple(os.path.join(os.path.realpath(one), "") for one in folders)
         for source in self.missing():
@@ -76,7 +76,7 @@ class IndexedFiles:
                 yield source
 
     def missing(self) -> Iterator[str]:
-        """Yield the documents not read again whose files are gone, wherever they were."""
+        """Yield documents not read again whose files are gone, wherever they were."""
         for source in self._held:
             if source not in self._given and _is_file(source) and _is_gone(file_of(source)):
                 yield source

@@ -27,7 +27,7 @@ _UNSEEN = re.compile(
 )
 """The style of a hidden or struck element."""
 _ASIDE = frozenset("nav footer aside del s strike".split())
-"""Tags of what is not the page's text, or no longer."""
+"""Tags of what is not, or no longer, part of the page's text."""
 _ROLES = frozenset(["navigation", "contentinfo", "complementary", "doc-noteref"])
 _CLASSES = frozenset(["headerlink", "mw-editsection"])
 """Classes of links within headings, as Sphinx, MkDocs and MediaWiki write them."""
@@ -112,9 +112,9 @@ def decode_html(content: bytes, source: str) -> str:
 
 
 def _read(soup: Any, blocks: PageBlocks) -> None:
-    """Tell what is seen of a page in its order.
+    """Pass on what a page shows, in order.
 
-    In one pass: changing the tree instead takes time in the square of its depth.
+    In one pass: to remove what is hidden from the tree takes time in the square of its depth.
     """
     from bs4 import element  # noqa: PLC0415
 

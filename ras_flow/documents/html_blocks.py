@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ras_flow.documents.blocks import Block
 from ras_flow.documents.shared import RAISED, as_powers
 from ras_flow.documents.tables import Cell, table_blocks
-from ras_flow.documents.words import SHORT_LEAD, count_words
+from ras_flow.documents.words import items_above
 from ras_flow.formats.headings import LONGEST
 from ras_flow.formats.text import has_word
 
@@ -18,7 +18,7 @@ _LINES = frozenset(
     "figure footer form header hr html legend li main menu nav ol p pre section summary ul "
     "table caption colgroup thead tbody tfoot tr td th".split()
 )
-"""Tags whose begin and end are the end of a line."""
+"""Tags that end a line, both where they begin and where they end."""
 _HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
 _PLACES = frozenset(["a", "article", "div", "section", "span", *_HEADINGS])
 """Tags whose id leads to the heading in them or after them."""
@@ -70,7 +70,7 @@ class PageBlocks:
         self._text.append(text if self._code else re.sub(r"\s+", " ", text))
 
     def begin(self, tag: Any) -> None:
-        """Read the begin of a tag."""
+        """Read the start of a tag."""
         name = tag.name
         if name == "dt" and self._in_term:  # lxml does not end a term at the next.
             self._end_term()
@@ -159,7 +159,7 @@ class PageBlocks:
                 self.made.append(Block(kind, f"{self._marker}{text}"))
                 self._marker = ""
                 return
-            lead = _lead(around)
+            lead = items_above(one.item for one in around)
             indent = "  " * min(len(around) - bool(self._marker), _DEEPEST)
             inner = f"{indent}  " if self._marker else indent
             text = f"{indent}{self._marker}{text}".replace("\n", f"\n{inner}")
@@ -203,7 +203,8 @@ class PageBlocks:
             text, self._text = "".join(self._text), []
             code = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
             if code:
-                self.made.append(Block("code", code, lead=_lead(self._items())))
+                lead = items_above(one.item for one in self._items())
+                self.made.append(Block("code", code, lead=lead))
 
     def _end_cell(self, table: _Table, tag: Any) -> None:
         text = self._taken()
@@ -218,12 +219,6 @@ class PageBlocks:
         if not table.rows:
             table.rows.append([])
         table.rows[-1].append(Cell(" ".join(text.split()), is_head, columns, rows))
-
-
-def _lead(around: list[_List]) -> tuple[str, ...]:
-    """Return the items that an item or its parts are below, if they are short."""
-    items = [one.item for one in around if one.item and count_words(one.item) <= SHORT_LEAD]
-    return tuple(items[-2:])
 
 
 def _only_places(table: Any) -> bool:

@@ -35,7 +35,7 @@ class Packed:
 
     @property
     def lines(self) -> set[str]:
-        """What is there, of which nothing need be repeated."""
+        """Its lines, which need not be repeated in it."""
         return {line for part in self.parts for line in (*part.lead, part.text)}
 
     @property

@@ -1,4 +1,4 @@
-"""PDF files by pypdf: their text layer, forms and notes, and what of them cannot be read."""
+"""PDF files by pypdf: their text layer, forms and notes, and which pages cannot be read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ras_flow.support.extras import require
 
 _NO_LOG = logging.NullHandler()
 _MISSED = 20
-"""Letters of unreadable fonts on a page from which on they are told; bullets are fewer."""
+"""Letters in unreadable fonts that a page has at least where it is reported; bullets are fewer."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import regex
 
-from ras_flow.documents.blocks import ITEM, WRAPPED_AT, space
+from ras_flow.documents.blocks import ITEM, unwrapped
 from ras_flow.documents.pdf_marks import heading_at
 
 _END = "\f"
@@ -19,13 +19,13 @@ _CUT_SENTENCE = regex.compile(r"(?<=[\w,;])[ \t]*\n\f\s*+(\p{Ll}[^\f]{0,400}?[.!
 _SENTENCE_GOES_ON = regex.compile(r"(?<=[^\n]{30}[^.:;!?\n])\n(?=\p{Ll}[^.)])")
 _HYPHENS = ("-", "\xad", "‐")
 _EDGE_LINES = 3
-"""Lines at the top, and at the bottom, of a page that may be on others, too."""
+"""Lines at the top and at the bottom of a page that other pages may have, too."""
 _REPEATED = 0.4
-"""Share of the pages that have a line at their edge; left and right pages may differ."""
+"""Share of the pages at whose edge a line stands; left and right pages may differ."""
 
 
 def joined(texts: Sequence[str], headings: Sequence[Mapping[str, int]]) -> list[str]:
-    """Return the texts of pages, where what one page cuts is whole on the page it begins on.
+    """Return the texts of pages; words and sentences that go over two stand on the first, whole.
 
     Headings keep lines of their own. Page numbers are left out; other lines at the edges of pages
     are kept once, on the first page.
@@ -42,16 +42,16 @@ def joined(texts: Sequence[str], headings: Sequence[Mapping[str, int]]) -> list[
 
 
 def _unwrapped(lines: Sequence[str], headings: Mapping[str, int]) -> str:
-    """Join lines that were broken for their width, except in a word, before a row or an item."""
-    width = max(WRAPPED_AT, *map(len, lines))
-    text = lines[0]
-    found = ((at, heading_at(lines, at, headings)[0]) for at in range(len(lines)))
-    edges = {edge for at, length in found if length for edge in (at, at + length)}
-    for number, (last, line) in enumerate(pairwise(lines), start=1):
-        fitted = len(last) + 1 + len(line.partition(" ")[0]) <= width
-        kept = fitted or last.endswith(_HYPHENS) or ITEM.match(line) or number in edges
-        text += ("\n" if kept else space(last, line)) + line
-    return text
+    """Join lines that were broken for their width; parted words, headings and items stay."""
+    kept = {
+        at
+        for at, (last, line) in enumerate(pairwise(lines), start=1)
+        if last.endswith(_HYPHENS) or ITEM.match(line)
+    }
+    for at in range(len(lines)):
+        if length := heading_at(lines, at, headings)[0]:
+            kept |= {at, at + length}
+    return unwrapped(lines, kept)
 
 
 def _without_edge(pages: list[list[str]], top: bool) -> list[str]:

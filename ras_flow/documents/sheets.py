@@ -36,13 +36,12 @@ def read_xlsx(path: Path, source: str) -> Iterator[SourceDocument]:
     openpyxl = require("openpyxl", extra="documents")
     # It warns of what it would lose if it wrote the file.
     warnings.filterwarnings("ignore", category=UserWarning, module="openpyxl")
-    hidden: list[str] = []
     with archive(path, source, SyntaxError) as file:  # An XML parser's error is one.
         uncalculated = _look(file, source, openpyxl.utils.range_boundaries)
         book = openpyxl.load_workbook(file, data_only=True)
         title = given_title(str(book.properties.title or "")) or Path(source).stem
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-        hidden += [sheet.title for sheet in book.worksheets if sheet not in shown]
+        hidden = [sheet.title for sheet in book.worksheets if sheet not in shown]
         blocks: list[Block] = []
         for sheet in shown:
             found = list(_blocks(sheet, hidden))
@@ -85,9 +84,7 @@ def _blocks(sheet: Any, hidden: list[str]) -> Iterator[Block]:
     for area in sheet.merged_cells.ranges:
         whole = grid.get((area.min_row, area.min_col))
         if whole and whole.text:
-            for row in range(area.min_row, area.max_row + 1):
-                for column in range(area.min_col, area.max_col + 1):
-                    grid[row, column] = whole
+            grid.update(dict.fromkeys(area.cells, whole))
     rows = {number for number, one in sheet.row_dimensions.items() if one.hidden}
     columns = {
         number
@@ -115,12 +112,12 @@ def _blocks(sheet: Any, hidden: list[str]) -> Iterator[Block]:
             yield Block("paragraph", f"Note on {cell.coordinate}: {note}")
 
 
-def _parts(grid: _Grid, rows: set[int], columns: set[int]) -> Iterator[_Grid]:
-    """Yield the tables of a sheet, which empty rows and columns part."""
+def _parts(grid: _Grid, rows: set[int], columns: set[int]) -> list[_Grid]:
+    """Return the tables of a sheet, which empty rows and columns separate."""
     parts = [grid]
     for axis, hidden in ((0, rows), (1, columns), (0, rows)):
         parts = [one for part in parts for one in _split(part, axis, hidden)]
-    yield from parts
+    return parts
 
 
 def _split(grid: _Grid, axis: int, hidden: set[int]) -> Iterator[_Grid]:

@@ -56,7 +56,7 @@ def _slide(slide: Any, number: int) -> Iterator[Block]:
 
 
 def _placed(shapes: Any) -> Iterator[Any]:
-    """Yield shapes from top to bottom and left to right, those of groups in place of them."""
+    """Yield shapes from top to bottom and left to right; groups give way to their shapes."""
     for shape in sorted(shapes, key=lambda one: (one.top or 0, one.left or 0)):
         if hasattr(shape, "shapes"):
             yield from _placed(shape.shapes)

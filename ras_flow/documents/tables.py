@@ -12,7 +12,7 @@ from ras_flow.documents.words import SHORT_LEAD, count_words
 from ras_flow.formats.rows import EMPTY
 
 _WIDEST = 100
-"""Columns that one cell may span: a file can claim any number."""
+"""The most columns that one cell spans: a file can claim any number."""
 _LONGEST_HEAD = 6
 
 

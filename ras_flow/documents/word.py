@@ -14,7 +14,7 @@ from ras_flow.documents.tables import Cell, table_blocks
 from ras_flow.documents.word_lists import WORD, Lists
 from ras_flow.documents.word_styles import Styles
 from ras_flow.documents.word_text import make_plain, without_page_numbers
-from ras_flow.documents.words import SHORT_LEAD, count_words
+from ras_flow.documents.words import items_above
 from ras_flow.support.extras import require
 
 _NOTES = ("footnote", "endnote")
@@ -52,7 +52,7 @@ class _Reader:
                 yield self._parse(relation.target_part.blob)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield what the file shows; before all, once, what is at the edges of its pages."""
+        """Yield what the file shows; first, once, what is at the edges of its pages."""
         yield from self._edges("/header")
         yield from self._edges("/footer")
         body = self._document.element.body
@@ -115,11 +115,7 @@ def _text(paragraph: Any) -> str:
 
 def _all_text(element: Any) -> str:
     """Return the text of a cell or note in one line, with that of tables and boxes in it."""
-    return " ".join(filter(None, (_line(one) for one in element.iter(f"{WORD}p"))))
-
-
-def _line(paragraph: Any) -> str:
-    return " ".join(_text(paragraph).split())
+    return " ".join(" ".join(map(_text, element.iter(f"{WORD}p"))).split())
 
 
 def _rows(table: Any) -> list[list[tuple[Any, Cell]]]:
@@ -154,9 +150,9 @@ def _around_nested(blocks: Iterator[tuple[Block, int]]) -> Iterator[Block]:
         while around and (block.kind != "item" or around[-1][0] >= depth):
             around.pop()
         if block.kind == "item":
-            short = [text for _, text in around if count_words(text) <= SHORT_LEAD]
+            lead = items_above(text for _, text in around)
             around.append((depth, block.text))
-            block = replace(block, lead=tuple(short[-2:]))
+            block = replace(block, lead=lead)
         yield block
 
 

@@ -13,7 +13,7 @@ from ras_flow.support.extras import require
 
 _COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _GONE = (f"{WORD}del", f"{WORD}moveFrom", f"{_COMPATIBLE}Fallback")
-"""Elements whose text was deleted or is there a second time."""
+"""Elements with text that was deleted, or that also stands elsewhere."""
 _AROUND = (
     *map(WORD.__add__, "ins moveTo sdt sdtContent fldSimple smartTag customXml".split()),
     *map(_COMPATIBLE.__add__, ("AlternateContent", "Choice")),

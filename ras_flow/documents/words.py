@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from ras_flow.formats.tokens import UNSPACED
 
 SHORT_LEAD = 30
-"""Words of a line that is repeated before what it leads."""
+"""Words of the longest line that is repeated before what it leads."""
 _LONGEST_WORD = 24
 _CHARACTERS_A_WORD = 2
 
@@ -20,6 +20,11 @@ def count_words(text: str) -> int:
     in runs of more than 24 characters.
     """
     return sum(map(_size, text.split()))
+
+
+def items_above(items: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the innermost two of the items around a block that are short enough to repeat."""
+    return tuple(one for one in items if one and count_words(one) <= SHORT_LEAD)[-2:]
 
 
 def cut(sentence: str, max_words: int) -> Iterator[tuple[str, str, int]]:

@@ -72,13 +72,18 @@ def build_ann(path: Path, vectors: npt.NDArray[np.float32], kind: VectorKind) ->
     try:
         index = _hnsw(faiss, vectors.shape[1]) if kind == "hnsw" else _ivfpq(faiss, *vectors.shape)
         index.train(_some(vectors, _training_size(vectors.shape[0])))
-        for start in range(0, len(vectors), _AT_ONCE):
-            index.add(vectors[start : start + _AT_ONCE])
+        add_all(index, vectors)
         faiss.write_index(index, str(path))
     except RuntimeError as error:
         raise OSError(f"FAISS could not write {path}: {error}") from error
     finally:
         faiss.omp_set_num_threads(threads)
+
+
+def add_all(index: Any, vectors: npt.NDArray[np.float32]) -> None:
+    """Add vectors to an index of FAISS, a part at a time."""
+    for start in range(0, len(vectors), _AT_ONCE):
+        index.add(vectors[start : start + _AT_ONCE])
 
 
 def load_ann(path: Path, kind: VectorKind, effort: int) -> Any:

@@ -25,6 +25,7 @@ from ras_flow.state.schema import Document, Passage
 
 if TYPE_CHECKING:
     import bm25s
+
 K1, B = 1.5, 0.75
 ANALYSIS = 4
 """Version of what makes an index of texts: the terms of :func:`searchable` and their weights. Raise

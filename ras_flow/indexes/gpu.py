@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.indexes.ann import add_all
 from ras_flow.support.extras import require
 
 GPU_MOST = 2048
 """The most neighbours that FAISS finds on a GPU."""
-_AT_ONCE = 65_536
 
 
 class GpuIndex:
@@ -43,12 +43,11 @@ def to_gpu(vectors: npt.NDArray[np.float32], ann: Any) -> GpuIndex | None:
     try:
         if ann is None:
             index = faiss.index_cpu_to_all_gpus(faiss.IndexFlatIP(vectors.shape[1]))
-            for start in range(0, len(vectors), _AT_ONCE):
-                index.add(vectors[start : start + _AT_ONCE])
+            add_all(index, vectors)
             return GpuIndex(index)
-        return (
-            GpuIndex(faiss.index_cpu_to_all_gpus(ann)) if isinstance(ann, faiss.IndexIVF) else None
-        )
+        if isinstance(ann, faiss.IndexIVF):
+            return GpuIndex(faiss.index_cpu_to_all_gpus(ann))
+        return None
     except RuntimeError as error:
         raise ConfigurationError(
             f"The vectors cannot be searched on the GPU ({error}). If they do not fit, build the "

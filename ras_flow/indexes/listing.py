@@ -13,8 +13,6 @@ from ras_flow.errors import CorpusIndexError
 from ras_flow.indexes.index import CorpusIndex
 from ras_flow.support.paths import cache_folder
 
-_DEPTH = 3
-
 
 @dataclass(frozen=True)
 class FoundIndex:
@@ -33,14 +31,14 @@ class FoundIndex:
 
 def find_indexes(folder: Path) -> Iterator[FoundIndex]:
     """Yield the indexes in a folder, down to three folders deep, then those in the cache."""
-    here = dict.fromkeys(find_folders(folder, (INDEX, "")))
-    cached = _folders(cache_folder() / "indexes", 1, (INDEX, ""))
-    yield from map(_look, here | dict.fromkeys(cached))
+    kinds = (INDEX, "")
+    cached = find_folders(cache_folder() / "indexes", kinds, depth=1)
+    yield from map(_look, dict.fromkeys([*find_folders(folder, kinds), *cached]))
 
 
-def find_folders(folder: Path, kinds: Collection[str]) -> Iterator[Path]:
-    """Yield what is of some kinds in a folder, down to three folders deep."""
-    return (one.resolve() for one in _folders(folder, _DEPTH, kinds))
+def find_folders(folder: Path, kinds: Collection[str], depth: int = 3) -> Iterator[Path]:
+    """Yield what is of some kinds in a folder, down to three folders deep or another depth."""
+    return (one.resolve() for one in _folders(folder, depth, kinds))
 
 
 def _folders(folder: Path, depth: int, kinds: Collection[str]) -> Iterator[Path]:

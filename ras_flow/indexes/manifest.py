@@ -135,13 +135,6 @@ def vector_files(record: DenseRecord) -> list[str]:
     return names if record.kind == "flat" else names + [ann_name(name) for name in names]
 
 
-def record_file(path: Path) -> FileRecord:
-    """Measure a file and make sure that it is on disk, not only in the system's cache."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-    return FileRecord(path.stat().st_size, checksum(path))
-
-
 def write_manifest(folder: Path, manifest: Generation) -> None:
     """Switch an index folder to another generation, in one step."""
     content = {"format": manifest.format, **asdict(manifest)}
@@ -191,7 +184,15 @@ def read_generation(
         )
     if content.pop("sha256", None) != _digest(content):
         raise IndexCorruptError(f"{path} was altered or cut off. {REBUILD}")
-    return _parse(content, path, kind, needed, more)
+    try:
+        manifest = TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        raise IndexCorruptError(f"{explain(error, kind, str(path))} {REBUILD}") from error
+    # Names in the file become paths: none but those that are known.
+    named = {*needed, *(vector_files(manifest.dense) if manifest.dense else ())}
+    if not is_generation(manifest.generation) or manifest.files.keys() - {*more} != named:
+        raise IndexCorruptError(f"{path} names other files than an index has. {REBUILD}")
+    return manifest
 
 
 def check_files(folder: Path, manifest: Generation, *, searched: bool, thorough: bool) -> None:
@@ -232,21 +233,3 @@ REBUILD = "Restore the index folder from a backup, or build the index again."
 
 def _digest(content: dict[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _parse(
-    content: dict[str, Any],
-    path: Path,
-    kind: type[G],
-    needed: Collection[str],
-    more: Collection[str],
-) -> G:
-    """Make a manifest of checked content; only known names in it become paths."""
-    try:
-        manifest = TypeAdapter(kind).validate_python(content)
-    except ValidationError as error:
-        raise IndexCorruptError(f"{explain(error, kind, str(path))} {REBUILD}") from error
-    named = {*needed, *(vector_files(manifest.dense) if manifest.dense else ())}
-    if not is_generation(manifest.generation) or manifest.files.keys() - {*more} != named:
-        raise IndexCorruptError(f"{path} names other files than an index has. {REBUILD}")
-    return manifest

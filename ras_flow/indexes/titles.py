@@ -1,4 +1,4 @@
-"""A passage whose title the query names is likelier to be meant than one that shares as many words.
+"""Passages with a title that the query names, ranked above others that share as many words.
 
 In "When was the director of The Ritz born?" the words "when", "was", "director" and "born" find
 hundreds of people, and one page is called "The Ritz (film)".

@@ -28,7 +28,7 @@ from ras_flow.support.engine import IN_PROCESS, Engine
 T = TypeVar("T")
 
 Old = tuple[Iterable[str], VectorIndex]
-"""Keys of what vectors are known of, and these vectors."""
+"""Keys of what has vectors already, and these vectors."""
 
 ENOUGH = 0.95
 """The recall at which a build stops to look for a better setting."""
@@ -60,7 +60,7 @@ async def write_vectors(
     asked: DenseRecord,
     old: Old | None,
     progress: OnProgress | None,
-    engine: Engine = IN_PROCESS,
+    engine: Engine,
 ) -> DenseRecord:
     """Write the vectors of texts and what searches them."""
     keys = list(embedded.items)
@@ -182,17 +182,13 @@ class _VectorFiles:
     """
 
     def __init__(self, folder: Path, names: Sequence[str], rows: int, dimension: int) -> None:
-        from numpy.lib import format as npy  # noqa: PLC0415
-
         self._ends = [rows * (at + 1) // len(names) for at in range(len(names))]
         self._files = [(folder / name).open("wb") for name in names]
         self._row = 4 * dimension
         self._headers = []
         for file, first, end in zip(self._files, [0, *self._ends], self._ends, strict=False):
-            shape = (end - first, dimension)
-            npy.write_array_header_1_0(
-                file, {"descr": "<f4", "fortran_order": False, "shape": shape}
-            )
+            header = {"descr": "<f4", "fortran_order": False, "shape": (end - first, dimension)}
+            np.lib.format.write_array_header_1_0(file, header)
             self._headers.append(file.tell())
 
     def put(self, rows: npt.NDArray[np.int64], vectors: npt.NDArray[np.float32]) -> None:

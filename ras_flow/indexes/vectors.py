@@ -57,9 +57,9 @@ class Shard:
     def on_gpu(self) -> Shard:
         """Return the same shard, searched on the GPU if its kind of index can be."""
         index = to_gpu(self.vectors, self.ann)
-        return (
-            replace(self, exact=index) if self.ann is None else replace(self, ann=index or self.ann)
-        )
+        if self.ann is None:
+            return replace(self, exact=index)
+        return replace(self, ann=index or self.ann)
 
     def _compare_all(self, queries: npt.NDArray[np.float32], k: int) -> list[list[Hit]]:
         """Look deeper until what was left out is surely no better than the k-th found.

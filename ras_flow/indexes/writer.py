@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,7 +27,6 @@ from ras_flow.indexes.manifest import (
     FileRecord,
     Generation,
     Manifest,
-    record_file,
     vector_files,
     write_manifest,
 )
@@ -36,7 +36,7 @@ from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.state.schema import Passage
 from ras_flow.support.concurrency import to_its_end
 from ras_flow.support.engine import IN_PROCESS, Engine
-from ras_flow.support.files import file_lock
+from ras_flow.support.files import checksum, file_lock
 from ras_flow.support.paths import cache_folder
 
 T = TypeVar("T")
@@ -173,8 +173,14 @@ def _write_files(folder: Path, contents: Contents, passages: dict[str, Passage])
 
 
 def record_files(folder: Path, names: list[str]) -> dict[str, FileRecord]:
-    """Measure files, and make sure that they are on disk."""
-    return {name: record_file(folder / name) for name in names}
+    """Measure files, and make sure that they are on disk, not only in the system's cache."""
+    found = {}
+    for name in names:
+        path = folder / name
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+        found[name] = FileRecord(path.stat().st_size, checksum(path))
+    return found
 
 
 def _sweep(path: Path, keep: str) -> None:

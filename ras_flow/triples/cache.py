@@ -57,8 +57,8 @@ class TripleCache:
     ) -> list[Extraction]:
         """Extract passages, and keep what was made of them.
 
-        Of a passage that was read in part, only the rest is asked for. A passage that another run
-        is extracting is not extracted again: its triples come at no cost.
+        If a passage was read in part, only the rest is asked for. A passage that another run is
+        extracting is not extracted again: its triples come at no cost.
         """
         ids = [passage["id"] for passage in passages]
         async with self._calls.alone(map(self._place, ids)):
@@ -66,9 +66,10 @@ class TripleCache:
             asked: list[Passage] = []
             for passage in passages:
                 before = begun.get(passage["id"])
-                left = before.left if before else []
-                parts = [make_passage(passage["title"], text) for text in left]
-                asked += parts if before else [passage]
+                if before is None:
+                    asked.append(passage)
+                else:
+                    asked += [make_passage(passage["title"], text) for text in before.left]
             answers = iter(await ask(asked) if asked else [])
             made = {}
             for id in ids:
@@ -83,8 +84,8 @@ class TripleCache:
     async def put(self, extractions: Mapping[str, Extraction]) -> None:
         """Keep what was extracted.
 
-        Failures are not kept, so that they are tried again. Of a passage that was read in part, its
-        triples are kept with the texts that are left.
+        Failures are not kept, so that they are tried again. A passage that was read in part is kept
+        with the texts that are left.
         """
         await self._calls.put(
             (

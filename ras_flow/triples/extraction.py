@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ras_flow.errors import ModelUnavailableError
@@ -58,7 +58,9 @@ async def extract(passages: Sequence[Passage], extractor: Extractor, cache: Trip
 
     missing = [passage for passage in passages if passage["id"] not in known]
     fresh: dict[str, Extraction] = {}
-    for made in await all_or_none(map(make, _batches(missing, extractor.batch_size))):
+    size = extractor.batch_size
+    batches = (missing[start : start + size] for start in range(0, len(missing), size))
+    for made in await all_or_none(map(make, batches)):
         fresh.update(made)
     found = sum(len(made.triples) for made in (*known.values(), *fresh.values()))
     return Made(known, fresh, await off_loop(found, refine_all, passages, {**known, **fresh}))
@@ -91,8 +93,3 @@ def pages_triples(passages: Iterable[Passage]) -> list[Extracted]:
         for passage in passages
         if "triples" in passage
     ]
-
-
-def _batches(passages: Sequence[Passage], size: int) -> Iterator[Sequence[Passage]]:
-    for start in range(0, len(passages), size):
-        yield passages[start : start + size]

@@ -14,8 +14,8 @@ Hit = tuple[float, int]
 """A cosine and the position of a proposition."""
 
 Search = Callable[[list[int], int], list[list[Hit]]]
-"""Positions of queries and a depth to each one's nearest propositions: best first, equal ones by
-position, as many as the depth asks for, if they exist."""
+"""Takes positions of queries and a depth, and returns that many nearest propositions for each, or
+all there are: best first, equal ones by position."""
 
 _Reached = tuple[float, int, list[str]]
 """Of a proposition: its score, the query that it is nearest to, the passages that it leads to."""

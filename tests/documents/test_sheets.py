@@ -111,3 +111,12 @@ def test_rows_of_csv_files(tmp_path: Path, name: str, content: str, rows: list[s
     (tmp_path / name).write_text(content)
     [document] = read(tmp_path / name)
     assert [block.text for block in document.blocks] == rows
+
+
+def test_a_row_of_a_csv_file_keeps_its_number_whoever_finds_the_heads(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Name,Town,Age\nAda,London,36\n\nBo,Oslo,40,\n")
+    [document] = read(tmp_path / "a.csv")
+    assert [(block.text, block.anchor) for block in document.blocks] == [
+        ("Name: Ada; Town: London; Age: 36", "row=2"),
+        ("Name: Bo; Town: Oslo; Age: 40", "row=4"),
+    ]

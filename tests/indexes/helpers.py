@@ -15,6 +15,8 @@ from ras_flow.documents.index_folders import MANIFEST
 from ras_flow.indexes.manifest import _digest
 from ras_flow.parts import Retriever
 
+SCALE = Path(__file__).parents[2] / "docs" / "scale.md"
+
 DOCUMENTS = [
     SourceDocument("curie.txt", "Marie Curie", "She studied radioactivity in Paris."),
     SourceDocument("ada.txt", "Ada Lovelace", "She wrote the first published program."),
@@ -63,3 +65,10 @@ def files(path: Path) -> dict[str, bytes]:
         for file in sorted(folder.rglob("*"))
         if file.is_file()
     }
+
+
+def scale_program(name: str) -> str:
+    """Return the program of docs/scale.md that has a name in it."""
+    blocks = SCALE.read_text(encoding="utf-8").split("```python\n")[1:]
+    [program] = [block.partition("```")[0] for block in blocks if name in block]
+    return program

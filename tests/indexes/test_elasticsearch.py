@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -16,8 +15,7 @@ from ras_flow.errors import RasFlowError
 from ras_flow.indexes import LangChainRetriever
 from ras_flow.parts import Reading
 from tests.graph.world import DOCUMENTS
-
-SCALE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+from tests.indexes.helpers import scale_program
 
 
 class Search(BaseHTTPRequestHandler):
@@ -63,11 +61,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
 
 def program(address: str) -> dict[str, Any]:
     """Run what the page shows; return its names."""
-    [shown] = [
-        block.partition("```")[0]
-        for block in SCALE.split("```python\n")[1:]
-        if "ElasticsearchRetriever" in block
-    ]
+    shown = scale_program("ElasticsearchRetriever")
     assert "http://localhost:9200" in shown
     names: dict[str, Any] = {}
     exec(shown.replace("http://localhost:9200", address), names)

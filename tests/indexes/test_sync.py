@@ -11,6 +11,7 @@ import pytest
 from ras_flow.documents import SourceDocument
 from ras_flow.errors import CorpusIndexError
 from ras_flow.indexes import manifest
+from ras_flow.indexes.listing import find_indexes
 from ras_flow.indexes.sync import cached_index_path, sync_index
 from tests.indexes.helpers import DOCUMENTS, WordEncoder, titles
 
@@ -52,6 +53,16 @@ async def test_another_encoder_makes_the_index_anew(
         assert (made_by and made_by.identity) == (encoder and encoder.identity)
         assert len(index) == 2
     assert len(paths) == 3 and {path.parent for path in paths} == {tmp_path / "indexes"}
+
+
+async def test_an_index_of_a_cache_below_the_folder_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAS_FLOW_CACHE", "cache")
+    await sync_index(cached_index_path("docs", None), DOCUMENTS, None)
+    [found] = await asyncio.to_thread(lambda: list(find_indexes(tmp_path)))
+    assert found.path.parent == tmp_path / "cache" / "indexes"
 
 
 async def test_a_passing_fault_embeds_nothing_again(

@@ -93,14 +93,12 @@ async def push(
     try:
         await asyncio.to_thread(store.create, made_by.dimension, replace=replace)
         for start in range(0, len(index), _PUSH_AT_ONCE):
-            rows = np.arange(start, min(start + _PUSH_AT_ONCE, len(index)))
-            some = await asyncio.to_thread(
-                index.passages.__getitem__, slice(start, len(rows) + start)
-            )
-            values = (await asyncio.to_thread(vectors.take, rows)).tolist()
+            end = min(start + _PUSH_AT_ONCE, len(index))
+            some = await asyncio.to_thread(index.passages.__getitem__, slice(start, end))
+            values = (await asyncio.to_thread(vectors.take, np.arange(start, end))).tolist()
             await asyncio.to_thread(store.add, some, values, made_by.identity)
             if progress:
-                progress(IndexProgress("write", int(rows[-1]) + 1, len(index)))
+                progress(IndexProgress("write", end, len(index)))
         await asyncio.to_thread(store.finish, len(index))
     except store.failures as error:
         if isinstance(error, RasFlowError):

@@ -27,7 +27,7 @@ class Proposition(Triple):
 class PropositionManifest(Generation):
     """What a proposition index holds.
 
-    A file names the passages that were read; of ``failed`` ones the extractor made nothing.
+    A file names the passages that were read; the extractor made nothing of ``failed`` ones.
     """
 
     extractor: str

@@ -32,7 +32,7 @@ from ras_flow.triples.ranking import Hit, rank
 class StoredTripleRetriever:
     """Searches the propositions, and returns passages as their index has them now.
 
-    Passages that were removed since do not count; of those that were added a warning tells.
+    Passages that were removed since do not count; a warning counts those that were added.
     """
 
     def __init__(

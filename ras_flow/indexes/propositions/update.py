@@ -47,7 +47,7 @@ class KeptExtractions(Protocol):
 class Change:
     """What an update did.
 
-    ``passages`` are in the index, of ``failed`` ones nothing was extracted. ``new`` propositions
+    ``passages`` are in the index; nothing was extracted of ``failed`` ones. ``new`` propositions
     were embedded, ``gone`` ones dropped.
     """
 
