@@ -167,7 +167,7 @@ def _write(
     np.save(folder / stored.FLAGS, flags)
     names = collected.names(ids)
     forms = form_hashes(names)
-    _write_forms(folder, ids, names, forms, flags == NAMED, collected)
+    _write_forms(folder, ids, forms, flags == NAMED, collected)
     make_unique(names, ids, weights, forms)
     write_texts(folder, stored.NAMES, names)
     relations = collected.names(relation_ids)
@@ -230,7 +230,6 @@ def _write_edges(
 def _write_forms(
     folder: Path,
     ids: list[str],
-    names: list[str],
     forms: npt.NDArray[np.uint64],
     linkable: npt.NDArray[np.bool_],
     collected: Collected,
