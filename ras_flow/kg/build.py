@@ -20,13 +20,7 @@ from ras_flow.indexes.texts import write_texts
 from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
 from ras_flow.kg import manifest as stored
 from ras_flow.kg.manifest import KgManifest, edge_files
-from ras_flow.kg.names import (
-    ALIAS_RELATIONS,
-    LABEL_RELATIONS,
-    clean_name,
-    form_hashes,
-    make_unique,
-)
+from ras_flow.kg.names import ALIAS_RELATIONS, LABEL_RELATIONS, clean_name, form_hashes, make_unique
 from ras_flow.kg.read import Faults, Row, read_labels, read_triples
 from ras_flow.kg.retrievers.batch import relation_text
 from ras_flow.kg.store import LITERAL, NAMED, KnowledgeGraph
