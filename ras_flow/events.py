@@ -11,15 +11,7 @@ from typing import Any, Literal, NotRequired, TypeGuard
 from typing_extensions import TypedDict
 
 from ras_flow.state.kg import entity_keys
-from ras_flow.state.schema import (
-    Citation,
-    Hop,
-    Passage,
-    Plan,
-    PlanLabel,
-    Triple,
-    name_of,
-)
+from ras_flow.state.schema import Citation, Hop, Passage, Plan, PlanLabel, Triple, name_of
 
 
 class StartEvent(TypedDict):

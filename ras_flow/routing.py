@@ -196,8 +196,7 @@ def read_plan(state: RasState, text: str) -> tuple[PlanLabel | None, str, str | 
             return None, "", "Nothing has been retrieved yet, so it cannot be [SUFFICIENT]."
         if parsed.label == "SUBQ" or parsed.wants_subquery:
             return "SUBQ", state["question"], None
-    if parsed.label == "SUBQ":
-        if times_searched(state, parsed.subquery) >= SEARCHES:
-            problem = f"The subquery {parsed.subquery!r} was already asked {SEARCHES} times."
-            return None, parsed.subquery, problem
+    if parsed.label == "SUBQ" and times_searched(state, parsed.subquery) >= SEARCHES:
+        problem = f"The subquery {parsed.subquery!r} was already asked {SEARCHES} times."
+        return None, parsed.subquery, problem
     return parsed.label, parsed.subquery, parsed.problem

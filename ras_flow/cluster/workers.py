@@ -6,6 +6,7 @@ models that they name are opened once in each worker.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -48,21 +49,26 @@ class Workers:
         actor = min(self._busy, key=self._busy.__getitem__)
         self._busy[actor] += 1
         task = actor.do.remote(work, *given)
-        done = False
         try:
-            made: T = await task
-            done = True
-        except self._ray.exceptions.RayTaskError as error:
-            done = True
-            raise error.cause from error
-        except self._ray.exceptions.RayError as error:
-            done = True
-            raise ClusterError(_lost(error)) from error
+            with _told(self._ray):
+                made: T = await task
+        except asyncio.CancelledError:
+            self._ray.cancel(task)
+            raise
         finally:
             self._busy[actor] -= 1
-            if not done:
-                self._ray.cancel(task)
         return made
+
+
+@contextmanager
+def _told(ray: Any) -> Iterator[None]:
+    """Raise what a worker's work raised, or tell that Ray lost it."""
+    try:
+        yield
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from error
+    except ray.exceptions.RayError as error:
+        raise ClusterError(_lost(error)) from error
 
 
 class _Worker:
@@ -186,13 +192,9 @@ def _start(ray: Any, most: int | None) -> list[Any]:
     )
     given = os.getcwd(), version("ras-flow")
     actors = [worker.remote(*given) for _ in range(min(count, most or count))]
-    try:
+    with _told(ray):
         started, _ = ray.wait([actor.check.remote() for actor in actors], timeout=PATIENCE)
         ray.get(started)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from error
-    except ray.exceptions.RayError as error:
-        raise ClusterError(_lost(error)) from error
     if not started:
         raise ClusterError(
             f"The Ray cluster started no worker within {PATIENCE:.0f} s: other programs use all "

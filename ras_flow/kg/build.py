@@ -20,13 +20,7 @@ from ras_flow.indexes.texts import write_texts
 from ras_flow.indexes.writer import in_thread, record_files, write_generation, write_lock
 from ras_flow.kg import manifest as stored
 from ras_flow.kg.manifest import KgManifest, edge_files
-from ras_flow.kg.names import (
-    ALIAS_RELATIONS,
-    LABEL_RELATIONS,
-    clean_name,
-    form_hashes,
-    make_unique,
-)
+from ras_flow.kg.names import ALIAS_RELATIONS, LABEL_RELATIONS, clean_name, form_hashes, make_unique
 from ras_flow.kg.read import Faults, Row, read_labels, read_triples
 from ras_flow.kg.retrievers.batch import relation_text
 from ras_flow.kg.store import LITERAL, NAMED, KnowledgeGraph
@@ -167,7 +161,7 @@ def _write(
     np.save(folder / stored.FLAGS, flags)
     names = collected.names(ids)
     forms = form_hashes(names)
-    _write_forms(folder, ids, names, forms, flags == NAMED, collected)
+    _write_forms(folder, ids, forms, flags == NAMED, collected)
     make_unique(names, ids, weights, forms)
     write_texts(folder, stored.NAMES, names)
     relations = collected.names(relation_ids)
@@ -230,7 +224,6 @@ def _write_edges(
 def _write_forms(
     folder: Path,
     ids: list[str],
-    names: list[str],
     forms: npt.NDArray[np.uint64],
     linkable: npt.NDArray[np.bool_],
     collected: Collected,

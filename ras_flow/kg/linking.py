@@ -39,7 +39,7 @@ _TRIMMED = " \t\n\"'“”‘’()[]?!,;:."
 class _Mention(NamedTuple):
     """Words of a question that may be a name: their places, and whether they look like one.
 
-    It is solid if all of its words do: its parts are hardly names by themselves.
+    If all of its words do, it is solid: its parts are then not taken for names.
     """
 
     begin: int

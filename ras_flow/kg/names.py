@@ -33,14 +33,10 @@ def clean_name(text: str) -> str:
     return cleaned if len(cleaned) <= MAX_FIELD else cleaned[: MAX_FIELD - 1].rstrip() + "…"
 
 
-def form_hash(form: str) -> bytes:
-    """Return the 8 bytes by which a normalised name is looked up."""
-    return blake2b(form.encode(errors="replace"), digest_size=8).digest()
-
-
 def form_hashes(names: Iterable[str]) -> npt.NDArray[np.uint64]:
-    """Return the hashes of names' normalised forms."""
-    return np.frombuffer(b"".join(form_hash(normalize_name(name)) for name in names), "<u8")
+    """Return the hashes of names' normalised forms, by which names are looked up."""
+    forms = (normalize_name(name).encode(errors="replace") for name in names)
+    return np.frombuffer(b"".join(blake2b(form, digest_size=8).digest() for form in forms), "<u8")
 
 
 def make_unique(
@@ -61,13 +57,12 @@ def make_unique(
     groups: dict[int, list[int]] = {}
     for at in order[np.union1d(same, same + 1)].tolist():
         groups.setdefault(int(forms[at]), []).append(at)
-    made: set[bytes] = set()
+    made: set[np.uint64] = set()
 
     def is_free(name: str) -> bool:
-        form = form_hash(normalize_name(name))
-        at = np.searchsorted(ordered, np.frombuffer(form, "<u8")[0])
-        taken = at < len(ordered) and ordered[at].tobytes() == form
-        return not taken and form not in made
+        [form] = form_hashes([name])
+        at = np.searchsorted(ordered, form)
+        return form not in made and not (at < len(ordered) and ordered[at] == form)
 
     for group in groups.values():
         keyed = sorted(
@@ -79,7 +74,7 @@ def make_unique(
             for *_, at in list(merged)[1:]:
                 ends = chain(_suffixes(ids[at], names[at]), numbers)
                 names[at] = next(filter(is_free, (f"{names[at]} ({end})" for end in ends)))
-                made.add(form_hash(normalize_name(names[at])))
+                made.update(form_hashes([names[at]]))
 
 
 def _suffixes(key: str, name: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ras_flow.errors import IndexMismatchError
 from ras_flow.indexes.engines.config import is_engine
-from ras_flow.kg.linking import MOST_ENTITIES, find, link
+from ras_flow.kg.linking import find, link
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.sentence_encoder import same_encoder
 from ras_flow.parts.protocols import SentenceEncoder
@@ -53,7 +53,7 @@ class GraphSource:
     async def find(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that a person names; see :class:`ras_flow.parts.KnowledgeSource`."""
         found = await asyncio.to_thread(lambda: [find(name, self.graph) for name in names])
-        return [entity for some in found for entity in some[:MOST_ENTITIES]]
+        return [entity for some in found for entity in some]
 
     async def subgraphs(
         self, questions: Sequence[str], entities: Sequence[Sequence[Entity]], depth: int

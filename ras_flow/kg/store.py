@@ -13,7 +13,6 @@ import numpy.typing as npt
 from rapidfuzz import fuzz, process, utils
 
 from ras_flow.errors import IndexCorruptError, InputError
-from ras_flow.formats.normalize import normalize_name
 from ras_flow.indexes.arrays import open_array
 from ras_flow.indexes.manifest import REBUILD, read_generation
 from ras_flow.indexes.snapshot import Snapshot
@@ -21,7 +20,7 @@ from ras_flow.indexes.texts import Texts
 from ras_flow.kg import manifest as stored
 from ras_flow.kg.cutting import MOST, Edges, cut_out
 from ras_flow.kg.manifest import KgManifest, edge_files
-from ras_flow.kg.names import form_hash
+from ras_flow.kg.names import form_hashes
 from ras_flow.kg.subgraph import Subgraph
 
 LITERAL, NAMED = 1, 2
@@ -112,9 +111,8 @@ class KnowledgeGraph(Snapshot[KgManifest]):
         return Node(self._ids[number], self._names[number], int(self._degrees(at)[0]), score, by)
 
     def _degrees(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return sum(
-            (edges.counts(numbers) for edges in self._edges), np.zeros(len(numbers), np.int64)
-        )
+        out, into = self._edges
+        return out.counts(numbers) + into.counts(numbers)
 
     def named_all(
         self, names: Sequence[str], question: npt.NDArray[np.float32] | None = None
@@ -128,7 +126,7 @@ class KnowledgeGraph(Snapshot[KgManifest]):
         return [self._named(name, near) for name in names]
 
     def _named(self, name: str, near: npt.NDArray[np.float32] | None) -> list[Node]:
-        wanted = np.frombuffer(form_hash(normalize_name(name)), "<u8")[0]
+        [wanted] = form_hashes([name])
         begin = int(np.searchsorted(self._forms, wanted, "left"))
         end = int(np.searchsorted(self._forms, wanted, "right"))
         found = np.asarray(self._form_nodes[begin : min(end, begin + _HOMONYMS)], np.int64)

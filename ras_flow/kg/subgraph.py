@@ -20,8 +20,7 @@ class Subgraph:
     Attributes:
         entities: Names, each once; of a node without a name its id.
         ids: What the graph calls the entities, in the same order.
-        named: Whether each has a name; of others the text says nothing, so that encoders share one
-            vector among them and people see ``·``.
+        named: Whether each has a name. All without one share a vector, and are shown as ``·``.
         relations: Names, each once.
         triples: Rows of head, relation and tail, each once, as positions in these.
         topics: Positions of the question's entities, as linked, also of those without triples.

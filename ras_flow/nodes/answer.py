@@ -48,10 +48,10 @@ async def answer(
     """Answer the question, cite what the answer rests on, and say why the run stopped.
 
     ``reads`` says what the answerer sees of the state. ``cites`` names the facts that led to the
-    answer: they are looked at and cited before others. ``doubts`` says why no answer is supported;
-    empty where nothing speaks against one. ``held`` is the answer that came with an earlier call
-    and still holds; without one, the answerer is asked. ``other`` is one that came so too, and is
-    taken where the documents support it alone.
+    answer: they are looked at and cited first. ``doubts`` says why no answer can be supported, or
+    nothing. ``held`` is an answer that an earlier call gave and that still holds; without one, the
+    answerer is asked. ``other`` is a second answer of an earlier call; it is taken where the
+    documents support it and not the first.
     """
     context = parts.context(state, runtime)
     stop_reason = stop(state, context)

@@ -24,8 +24,8 @@ async def merge_graph(
 ) -> dict[str, Any]:
     """Merge the last hop's triples into the graph.
 
-    A system that encodes graphs names the ``readers``, whose models are still to be asked: it is
-    found out once which of them take soft tokens.
+    A system that encodes graphs passes ``readers``. The first merge finds out which of their models
+    take soft tokens.
     """
     last_hop(state["hops"])
     delta, event = await off_loop(len(state["triples"]), _merge, state)

@@ -35,7 +35,7 @@ class Review:
         after: The node that it comes after.
         allowed: Which edits can be made there; by default all that the system has for ``node``.
         then: Where the run goes on.
-        readers: The roles that ``then`` wants to know of whether their models take soft tokens.
+        readers: The roles still to be asked; ``then`` must know which of them take soft tokens.
         shows: What the person is shown beside graph and passages, by the name of a
             :class:`ras_flow.events.ReviewEvent`'s field; ``subquery`` for what is asked next.
     """

@@ -94,8 +94,8 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
         value = board.values.get(fill["slot"], "")
         if name_key(value) == name_key(fill["value"]):
             if board.holds(fill) or id == chosen[fill["slot"]]:
-                for clue_of in fill["clues"]:
-                    witnesses.setdefault(clue_of, []).append(fill)
+                for found_by in fill["clues"]:
+                    witnesses.setdefault(found_by, []).append(fill)
     for id, clue in (state.get("clues") or {}).items():
         form = bind(spo_of(clue), board.values)
         status: Status = form.kind
@@ -111,6 +111,6 @@ def survey(state: Mapping[str, Any], settings: T2Context) -> Board:
                 status = "unchecked"
         if status in ("searchable", "unchecked") and searches and settings.unresolved == "drop":
             status = "dropped"
-        states = list(dict.fromkeys(passages))
-        board.clues.append(Standing(id, clue, form, status, by, at, states, searches))
+        passages = list(dict.fromkeys(passages))
+        board.clues.append(Standing(id, clue, form, status, by, at, passages, searches))
     return board

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ras_flow.formats.hop_reply import Fact
 from ras_flow.formats.normalize import has_name
@@ -181,14 +180,15 @@ def _evidence(
 
 def _judge(spo: Spo, judged: Judged, seen: Seen, read: Read) -> None:
     """Keep a verdict that names a passage; one in favour, also where a passage states the claim."""
-    passages = seen.cited(judged.numbers) or seen.stating("", spo)[1] * judged.supported
-    if passages:
-        triples = seen.stating("", spo)[0] if judged.supported else []
-        verdict: Literal["supported", "contradicted"] = (
-            "supported" if judged.supported else "contradicted"
+    triples, stating = seen.stating("", spo) if judged.supported else ([], [])
+    if passages := seen.cited(judged.numbers) or stating:
+        verdict = Verdict(
+            verdict="supported" if judged.supported else "contradicted",
+            triples=triples,
+            passages=passages,
+            round=seen.round,
         )
-        made = Verdict(verdict=verdict, triples=triples, passages=passages, round=seen.round)
-        read.verdicts.setdefault(clue_id(spo), made)
+        read.verdicts.setdefault(clue_id(spo), verdict)
 
 
 def _add_clues(new: Sequence[Fact], seen: Seen, read: Read) -> None:

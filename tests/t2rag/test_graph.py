@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from ras_flow import Context, build_t2rag
 from ras_flow.errors import ConfigurationError, InputError, ModelUnavailableError
 from ras_flow.parts.facts import KgRetriever
+from ras_flow.parts.records import FoundTriples, TripleQuery
 from ras_flow.t2rag.state import merge_fills
 from ras_flow.testing import MappingExtractor, ScriptedAnswerer, ScriptedModel
 from tests.reg.world import SmallGraph, Words
@@ -210,6 +213,21 @@ async def test_a_knowledge_graph_is_searched_as_any_retriever_and_its_facts_not_
     assert {one["source"] for one in result["citations"]} == {"small"}
     with pytest.raises(ConfigurationError, match="leave out"):
         await ask(parts, kg="demo")
+
+
+async def test_a_passage_that_a_search_of_ones_own_finds_under_two_ids_is_read_once() -> None:
+    class Copied(Propositions):
+        async def find(self, queries: Sequence[TripleQuery], k: int) -> FoundTriples:
+            found = await super().find(queries, k)
+            copies = [
+                one._replace(passage={**one.passage, "id": f"copy of {one.passage['id']}"})
+                for one in found.passages
+            ]
+            return replace(found, passages=[*found.passages, *copies])
+
+    result = await ask(world(triple_retriever=Copied()))
+    assert result["answer"] == "Northern Light"
+    assert [len(hop["passages"]) for hop in result["hops"]] == [2, 2]
 
 
 async def test_given_documents_are_the_first_round() -> None:

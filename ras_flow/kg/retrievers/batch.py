@@ -46,7 +46,8 @@ def place_width(rounds: int) -> int:
 def distances(graph: Subgraph, rounds: int = 2) -> npt.NDArray[np.float32]:
     """Return each entity's directional distance encoding (appendix F).
 
-    It tells topics, averaged over an entity's facts, each counted, along them and then against.
+    Whether an entity is a topic is spread: each round averages over neighbours, once for each fact.
+    The rounds along facts come first, then those against them.
     """
     start = np.zeros((len(graph.entities), 2))
     start[:, 1] = 1

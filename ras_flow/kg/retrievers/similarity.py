@@ -12,7 +12,7 @@ from ras_flow.kg.subgraph import Subgraph
 from ras_flow.parts.protocols import SentenceEncoder
 
 LEVEL = np.float32(0.3)
-"""The cosine from which on a fact is rather needed than not, on PathQuestion and WebQSP."""
+"""The cosine above which a fact is more likely needed than not, on PathQuestion and WebQSP."""
 
 
 class SimilarityRetriever:

@@ -1,7 +1,7 @@
 // What stands beside the graph: the step, a triple's way from passage to answer, and the answer.
 
 import { html, useState } from "./lib.js";
-import { citedIn, doubted, nameOf, originOf, passageName, passagesAt, spanOf, statedIn, stepsOf, stopped, usageOf } from "./model.js";
+import { citedIn, doubted, nameOf, originOf, passageName, passagesAt, spanOf, statedIn, stopped, usageOf } from "./model.js";
 import { Text, findNames } from "./text.js";
 import { count, counted, seconds } from "./timeline.js";
 
@@ -184,7 +184,7 @@ function PassagesPanel({ view }) {
 function AnswerPanel({ view }) {
   const { run, branch } = view;
   const roles = [...usageOf(run, branch)];
-  const total = stepsOf(run, branch).reduce((sum, step) => sum + (step.usage?.seconds ?? 0), 0);
+  const total = roles.reduce((sum, [, { seconds }]) => sum + seconds, 0);
   return html`<section>
     <h2>Answer <span class="chip ${branch.status}"
       title=${run.system.stop_reasons[branch.stop_reason] ?? ""}>${stopped(branch) ?? branch.status}</span></h2>

@@ -160,6 +160,7 @@ function App() {
   };
 
   keys({ "?": () => setHelp(true), t: toggleTheme });
+  const id = ownDocument?.run ?? address.run;
   const enter = (event) => {
     event.preventDefault();
     setToken(new FormData(event.target).get("token"));
@@ -167,10 +168,10 @@ function App() {
   };
   return html`
     <header class="top">
-      ${!ownDocument && html`<a class="home" href="#" aria-label="All runs">ras-flow</a>`}
-      ${ownDocument && html`<span class="home">ras-flow</span>`}
-      ${address.run && !ownDocument && html`<code class="run-id"><${Text} value=${address.run} /></code>`}
-      ${ownDocument && html`<code class="run-id"><${Text} value=${ownDocument.run} /></code>`}
+      ${ownDocument
+        ? html`<span class="home">ras-flow</span>`
+        : html`<a class="home" href="#" aria-label="All runs">ras-flow</a>`}
+      ${id && html`<code class="run-id"><${Text} value=${id} /></code>`}
       <span class="space"></span>
       <button aria-label="Light or dark" title="Light or dark (t)"
         onClick=${toggleTheme}>${theme === "dark" ? "☀" : "☾"}</button>

@@ -138,8 +138,7 @@ function summarize(step) {
   return grown || (step.kind === "edit" ? "edited" : "");
 }
 
-const KINDS = { question: "question", edit: "edit", replay: "replay" };
-const nameOf = (step) => KINDS[step.kind] ?? step.node;
+const nameOf = (step) => (step.kind === "node" ? step.node : step.kind);
 
 /** Returns a passage's title, or else its source, or else its id. */
 const passageName = (document, id) => document.passages[id].title || document.passages[id].source || id;

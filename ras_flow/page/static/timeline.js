@@ -21,10 +21,10 @@ function Timeline({ steps, index, go, forkedAt, branch }) {
   return html`<ol class="timeline" aria-label="Steps of branch ${branch.number}">
     ${steps.map((step, at) => {
       const firstOfHop = step.hop !== null && step.hop !== steps[at - 1]?.hop && step.kind === "node";
-      return html`<li key=${step.checkpoint} class=${firstOfHop ? "hop-start" : ""}>
+      return html`<li key=${step.checkpoint}>
         ${firstOfHop && html`<div class="hop">hop ${step.hop}</div>`}
         <button
-          ref=${at === index ? current : null} class="step ${step.kind} node-${nameOf(step)}"
+          ref=${at === index ? current : null} class="step ${step.kind}"
           aria-current=${at === index ? "step" : null} onClick=${() => go(at)}
           title=${plain(summarize(step), 300)}
         >

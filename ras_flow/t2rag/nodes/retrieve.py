@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from ras_flow.events import passages_event
 from ras_flow.nodes.warn import warn
 from ras_flow.parts.checks import storable
-from ras_flow.parts.records import TripleQuery
+from ras_flow.parts.records import ScoredPassage, TripleQuery
 from ras_flow.parts.source import PartsSource
 from ras_flow.parts.tracing import traced_retrieval
 from ras_flow.state.kg import dropped_in, passage_in, spo_of, triple_id, triple_of
@@ -48,28 +48,30 @@ async def retrieve(state: T2State, runtime: Runtime[Any], parts: PartsSource) ->
         type(retriever).__name__, "\n".join(texts), identity=retriever.identity
     ) as traced:
         found = await retriever.find(queries, k)
-        ids = {}
+        ids: dict[str, str] = {}
+        best: dict[str, ScoredPassage] = {}
         for scored in found.passages:
             kept = storable(scored, retriever)
             ids[scored.passage["id"]] = kept.passage["id"]
-            traced.append(kept)
+            best.setdefault(kept.passage["id"], kept)
+        traced += best.values()
     usage = cost.usage()
     for extraction in found.extractions:
         extracting.add(extraction, extraction.calls)
         usage |= extracting.usage()
     triples: dict[str, Triple] = {}
-    for one_found in found.triples:
-        spo, stated_in = spo_of(one_found.triple), one_found.triple["passages"]
-        triple = triple_of(spo, [ids.get(id, id) for id in stated_in])
-        triples.setdefault(triple_id(*spo), triple)
+    for one in found.triples:
+        stated_in = [ids.get(id, id) for id in one.triple["passages"]]
+        triple = triple_of(spo_of(one.triple), list(dict.fromkeys(stated_in)))
+        triples.setdefault(triple_id(*spo_of(triple)), triple)
     clues = [one.id for one in searched]
     made = Round(index=index, queries=texts, clues=clues, found=list(triples))
     if fallback:
         made["fallback"] = True
-    passages = {scored.passage["id"]: scored.passage for scored in traced}
+    passages = {id: scored.passage for id, scored in best.items()}
     update: dict[str, Any] = {"rounds": [made], "triples": triples, "usage": usage}
     if given is None:
-        subquery, scores = "\n".join(texts), [scored.score for scored in traced]
+        subquery, scores = "\n".join(texts), [scored.score for scored in best.values()]
         hop = Hop(index=index, subquery=subquery, passages=list(passages), scores=scores)
         runtime.stream_writer(passages_event(hop, passages))
         update |= {"hops": [hop], "passages": passages}

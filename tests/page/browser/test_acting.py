@@ -16,13 +16,7 @@ from tests.page.asking import opened
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, click_edge, drawn, places, shown, step
 from tests.page.canned import CannedServer
-from tests.page.documents import (
-    QUESTION,
-    WRONG,
-    bridge,
-    cut,
-    triples_named,
-)
+from tests.page.documents import QUESTION, WRONG, bridge, cut, triples_named
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,12 +8,7 @@ from playwright.async_api import expect
 from tests.page.browser.conftest import OpenPage
 from tests.page.browser.pages import RUN, drawn, places, step
 from tests.page.canned import CannedServer
-from tests.page.documents import (
-    QUESTION,
-    bridge,
-    cut,
-    paused,
-)
+from tests.page.documents import QUESTION, bridge, cut, paused
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
