@@ -92,7 +92,7 @@ class LocalThreads:
         """Return a checkpoint, by default the newest; None if it is missing."""
         if not (system := await self._system_of(run_id, checkpoint)):
             return None
-        graph = await self._reader_for(run_id, checkpoint)
+        graph = self._reader_of(run_id, system)
         snapshot = await graph.aget_state(_config(run_id, checkpoint))
         return _saved(snapshot, system) if snapshot.created_at else None
 
@@ -103,9 +103,9 @@ class LocalThreads:
 
     async def snapshots(self, run_id: str) -> list[StateSnapshot]:
         """Return every checkpoint of a run as LangGraph's snapshot, oldest first."""
-        if not await self._system_of(run_id):
+        if not (system := await self._system_of(run_id)):
             return []
-        graph = await self._reader_for(run_id)
+        graph = self._reader_of(run_id, system)
         found = [snapshot async for snapshot in graph.aget_state_history(_config(run_id))]
         return sorted(found, key=lambda step: str(step.config["configurable"]["checkpoint_id"]))
 
@@ -206,7 +206,7 @@ class LocalThreads:
         metadata: Mapping[str, Any] = saved.metadata if saved else {}
         return metadata.get(METADATA)
 
-    async def _graph_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
+    async def _graph_for(self, run_id: str, checkpoint: str | None) -> Graph:
         """Return the graph that goes on with a run."""
         name = await self._system_of(run_id, checkpoint)
         return self.graph if name is None else self._graph_of(run_id, name)
@@ -220,10 +220,10 @@ class LocalThreads:
             )
         return self._graphs[name]
 
-    async def _reader_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
-        """Return the graph that reads a run: of an unknown system, what both have in common."""
+    def _reader_of(self, run_id: str, system: str) -> Graph:
+        """Return the graph that reads a run; for an unknown system, our own reads what it can."""
         try:
-            return await self._graph_for(run_id, checkpoint)
+            return self._graph_of(run_id, system)
         except RunError:
             return self.graph
 
