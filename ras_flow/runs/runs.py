@@ -192,14 +192,12 @@ class Runs(StoredRuns):
         if edits or asked:
             system = system_of(run_id, saved.system)
             parsed = parse_edits(edits, system.operations)
-            state = saved.values | asked
-            edited = apply_edits(system, state, parsed, before)
-            chosen = {k: v for k, v in edited.values.items() if k in ("context", "settings")}
+            values, as_node = saved.values | asked, "__start__"
             if parsed:
-                await self._threads.check_edits(system.name, parsed, context, state | chosen)
-            values, as_node = edited.values, edited.as_node
-            if not parsed:
-                values, as_node = state, "__start__"
+                edited = apply_edits(system, values, parsed, before)
+                chosen = {k: v for k, v in edited.values.items() if k in ("context", "settings")}
+                await self._threads.check_edits(system.name, parsed, context, values | chosen)
+                values, as_node = edited.values, edited.as_node
             checkpoint = await self._threads.update(run_id, checkpoint, values, as_node)
             yield ForkedEvent(type="forked", checkpoint=checkpoint)
             events = self._threads.stream(run_id, None, checkpoint)
