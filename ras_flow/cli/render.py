@@ -27,9 +27,9 @@ Styled = str | tuple[str, str]
 """A text, or a text and its style."""
 
 
-def reason_text(reason: str, meanings: Mapping[str, str]) -> str:
-    """Return a stop reason with what its system says that it means."""
-    return plain(": ".join(text for text in (reason, meanings.get(reason)) if text))
+def reason_text(reason: str, meaning: str) -> str:
+    """Return a stop reason, followed by its meaning if its system gives one."""
+    return plain(f"{reason}: {meaning}" if meaning else reason)
 
 
 def snippet(text: str) -> str:
@@ -206,10 +206,9 @@ def graph_tree(
     triples: Sequence[GraphTriple],
     new: Collection[str],
     *,
-    cited: Collection[str] = (),
-    ids: bool = False,
+    cited: Collection[str],
 ) -> Tree:
-    """Draw a graph as a tree: subjects, with a branch for each triple."""
+    """Draw a graph as a tree: subjects, with a branch for each triple and its id."""
     tree = Tree(Text(title, style="bold magenta"))
     branches: dict[str, Tree] = {}
     for triple in triples:
@@ -219,6 +218,6 @@ def graph_tree(
         fact = f"{plain(triple['predicate'])} → {plain(triple['object'])}"
         marks = "+" * (triple["id"] in new) + "*" * (triple["id"] in cited)
         style = "green" if triple["id"] in new else ""
-        name = (f"  {triple['id']}", "dim") if ids else ""
-        branches[subject].add(Text.assemble((f"{marks:1} {fact}", style), name))
+        id = (f"  {triple['id']}", "dim")
+        branches[subject].add(Text.assemble((f"{marks:1} {fact}", style), id))
     return tree

@@ -84,11 +84,11 @@ class Timeline:
         self._left()
 
     def _answer(self) -> None:
-        document, branch = self._document, self._branch
-        if branch["stop_reason"] is not None:
-            reason = branch["stop_reason"]
+        branch, reason = self._branch, self._branch["stop_reason"]
+        if reason is not None:
+            meaning = self._document["system"]["stop_reasons"].get(reason, "")
             show_answer(self._console, branch)
-            self._line("         ", reason_text(reason, document["system"]["stop_reasons"]))
+            self._line("         ", reason_text(reason, meaning))
             show_citations(self._console, branch)
 
     def _left(self) -> None:
