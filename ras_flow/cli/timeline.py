@@ -104,7 +104,7 @@ class Timeline:
             self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
 
     def _sections(self, *, told: bool = False) -> None:
-        """Show what the system adds, but for what a step has ``told`` word for word."""
+        """Show what the system adds; with ``told``, not what a step has shown word for word."""
         steps = [self._document["steps"][one] for one in self._branch["steps"] if told]
         shown = [section for step in steps for section in step["sections"]]
         for section in self._branch["sections"]:

@@ -35,8 +35,8 @@ class Runs(StoredRuns):
 
     Args:
         home: A graph that is compiled with a checkpointer, or other threads that hold runs.
-        told: Makes a context that turns the errors of a database into RunError, for who keeps the
-            runs open and needs them told earlier than at their end.
+        told: Returns a context manager that turns the database's errors into RunError. A caller
+            that keeps the runs open for long enters it, so as to see such errors at once.
     """
 
     def __init__(
@@ -111,11 +111,11 @@ class Runs(StoredRuns):
 
         Args:
             run_id: The run's id.
-            edits: What to change where the run waits for a review; an empty list approves. None
-                for a run that waits for nobody.
+            edits: What to change if the run waits for a review; an empty list approves. None for
+                a run that does not wait.
             branch: Number of the branch to go on with; the newest one by default.
-            checkpoint: The step whose review is answered, as the run's document names it: should
-                somebody else have answered it meanwhile, nothing is done.
+            checkpoint: The step whose review is answered, as the run's document names it. If
+                somebody else has answered it meanwhile, nothing is done.
 
         Yields:
             Progress events of what is left.

@@ -1,4 +1,4 @@
-"""Edits as options, named and filled by what the run's system says: ``--drop-triple ID``."""
+"""Edits as options, such as ``--drop-triple ID``; the run's system says which there are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_edits(
     triples: Collection[str] = (),
     passages: Collection[str] = (),
 ) -> list[Any]:
-    """Read options as edits; ids of these triples and passages may be cut short."""
+    """Read options as edits; the start of an id of these triples and passages is enough."""
     from ras_flow.runs.reading import unique_id
 
     known = {"triple": triples, "passage": passages}
