@@ -262,7 +262,7 @@ async def _ask(
     screen = Screen(quiet=as_json, tells=known.tells)
     if docs is not None:
         with progress_on(screen.console) as progress:
-            path = await index_documents([docs], context, progress, skip=skip)
+            path = await index_documents(docs, context, progress, skip=skip)
         settings["index"] = str(path)
         context = known.context.from_mapping(settings)
     if searches and not on_server:

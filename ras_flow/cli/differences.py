@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ras_flow.cli.render import answer_text, cost_text, line, snippet
+from ras_flow.cli.render import answer_text, cost_text, counted, line, snippet
 from ras_flow.formats.text import plain
-from ras_flow.runs.compare import Comparison, Difference, Side
+from ras_flow.runs.compare import Comparison, Difference, SectionPair, Side
 from ras_flow.state.schema import Hop, Plan
 
 _SHOWN = 40
-"""Triples of a side that are shown."""
+"""Lines of a list that are shown for each side."""
+
+_SIGNS = (("-", "red"), ("+", "green"))
+"""How lines of the first and the second side begin, and their style."""
 
 
 def show_comparison(found: Comparison, console: Console | None = None) -> None:
-    """Show a comparison; what is in the first only is marked with a minus, else with a plus."""
+    """Show a comparison: a minus marks what only the first has, a plus what only the second."""
     console = console or Console(highlight=False)
-    for sign, style, side in (("-", "red", found["a"]), ("+", "green", found["b"])):
+    for (sign, style), side in zip(_SIGNS, (found["a"], found["b"]), strict=True):
         _side(console, sign, style, side)
     line(console, ("Parting  ", "bold"), _parting(found))
     for setting in found["settings"]:
@@ -28,32 +31,27 @@ def show_comparison(found: Comparison, console: Console | None = None) -> None:
                 plans["attempt"] > 0
             )
             _both(console, name, _plan(plans["a"]), _plan(plans["b"]))
+    titles = {id: plain(title) or id for id, title in found["titles"].items()}
     for hop in found["hops"]:
         name = f"Hop {hop['index']}    "
         if not hop["same_subquery"]:
             _both(console, name, _subquery(hop["a"]), _subquery(hop["b"]))
         elif _differ(hop["passages"]) or _differ(hop["triples"]):
             line(console, (name, "bold blue"), _subquery(hop["a"]))
-        titles = {id: plain(title) or id for id, title in found["titles"].items()}
         _lists(console, "passage ", hop["passages"], titles)
     for section in found["sections"]:
         line(console, (plain(section["title"]), "bold"))
-        for sign, style, texts in (
-            ("-", "red", section["only_a"]),
-            ("+", "green", section["only_b"]),
-        ):
-            for text in texts[:_SHOWN]:
-                line(console, (f"  {sign} ", style), plain(text))
+        _lists(console, "", section)
     facts = {id: plain(" | ".join(fact)) for id, fact in found["facts"].items()}
-    both = len(found["triples"]["both"])
-    line(console, ("Graph    ", "bold magenta"), f"{both} triples in both")
+    both = counted(len(found["triples"]["both"]), "triple")
+    line(console, ("Graph    ", "bold magenta"), f"{both} in both")
     _lists(console, "", found["triples"], facts)
     if found["same_answer"]:
         line(console, ("Answer   ", "bold green"), "the same")
         return
     line(console, ("Answer   ", "bold green"), "differs")
     for deciding in found["deciding"]:
-        sign, style = ("-", "red") if deciding["cited_by"] == "a" else ("+", "green")
+        sign, style = _SIGNS[deciding["cited_by"] == "b"]
         id = deciding["triple"]
         line(console, (f"  {sign} ", style), (f"{id}  ", "dim"), facts.get(id, ""))
     line(
@@ -90,16 +88,26 @@ def _parting(found: Comparison) -> str:
 
 def _both(console: Console, name: str, a: str, b: str) -> None:
     line(console, (name, "bold cyan"))
-    for sign, style, text in (("-", "red", a), ("+", "green", b)):
+    for (sign, style), text in zip(_SIGNS, (a, b), strict=True):
         line(console, (f"  {sign} ", style), text)
 
 
-def _lists(console: Console, what: str, found: Difference, names: dict[str, str]) -> None:
-    for sign, style, ids in (("-", "red", found["only_a"]), ("+", "green", found["only_b"])):
-        for id in ids[:_SHOWN]:
-            line(console, (f"  {sign} {what}", style), (f"{id}  ", "dim"), names.get(id, ""))
-        if len(ids) > _SHOWN:
-            line(console, (f"  {sign} and {len(ids) - _SHOWN} more", style))
+def _lists(
+    console: Console,
+    what: str,
+    found: Difference | SectionPair,
+    names: dict[str, str] | None = None,
+) -> None:
+    """Show what each side has alone: texts, or with ``names`` ids and what they name."""
+    for (sign, style), items in zip(_SIGNS, (found["only_a"], found["only_b"]), strict=True):
+        for item in items[:_SHOWN]:
+            label = (f"  {sign} {what}", style)
+            if names is None:
+                line(console, label, plain(item))
+            else:
+                line(console, label, (f"{item}  ", "dim"), names.get(item, ""))
+        if len(items) > _SHOWN:
+            line(console, (f"  {sign} and {len(items) - _SHOWN} more", style))
 
 
 def _plan(plan: Plan | None) -> str:

@@ -1,4 +1,4 @@
-"""Documents named on the command line: read, with a line about each that is left out."""
+"""Documents named on the command line, and a line about each that is left out."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _absolute(path: Path) -> Path:
 
 
 def _tell_faults(report: ReadReport, skip: bool) -> None:
-    """Say once what could not be read, or refuse to leave it out."""
+    """Report what could not be read and forget it; without ``skip``, the first error is raised."""
     while report.gaps:
         _left_out(report.gaps.pop(0))
     while report.errors:

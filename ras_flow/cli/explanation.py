@@ -15,8 +15,7 @@ def show_explanation(found: Explanation, console: Console | None = None) -> None
     console = console or Console(highlight=False)
     line(console, ("Question ", "bold"), plain(found["question"]))
     show_answer(console, found)
-    reason = found["stop_reason"] or ""
-    line(console, "         ", reason_text(reason, {reason: found["stop_meaning"]}))
+    line(console, "         ", reason_text(found["stop_reason"] or "", found["stop_meaning"]))
     cited = bool(found["triples"] or found["passages"])
     if cited and not found["supported"]:
         line(console, ("Nearest  ", "bold magenta"), "what comes nearest to supporting it")
@@ -37,8 +36,4 @@ def show_explanation(found: Explanation, console: Console | None = None) -> None
 def _show_source(console: Console, source: Source) -> None:
     sentence = f": {plain(source['sentence'])}" if source["sentence"] else ""
     line(console, "    ", (plain(source["title"]) or source["passage"], "bold"), sentence)
-    line(
-        console,
-        (f"    found in hop {source['hop']}: ", "dim"),
-        plain(source["subquery"]),
-    )
+    line(console, (f"    found in hop {source['hop']}: ", "dim"), plain(source["subquery"]))

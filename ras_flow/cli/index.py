@@ -273,20 +273,19 @@ def info(
 
 
 async def index_documents(
-    docs: list[Path], context: Context, progress: OnProgress, *, skip: bool = False
+    docs: Path, context: Context, progress: OnProgress, *, skip: bool
 ) -> Path:
-    """Index documents in the cache, or bring their index there up to date."""
+    """Index a folder or file in the cache, or bring its index there up to date."""
     from ras_flow.indexes.sync import cached_index_path, sync_index
     from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 
     # Unlike Path.exists, this raises nothing if a name is too long or a folder closed to us.
-    missing = [str(path) for path in docs if not os.path.exists(path)]
-    if missing:
-        raise InputError(f"There is nothing at {', '.join(missing)}: check the path.")
+    if not os.path.exists(docs):
+        raise InputError(f"There is nothing at {docs}: check the path.")
     encoder = None if context.retriever == "bm25" else LocalSentenceEncoder(context.encoder)
-    docs = [path.resolve() for path in docs]
-    path = cached_index_path("\0".join(map(str, docs)), encoder)
-    await sync_index(path, read_and_tell(docs, skip=skip), encoder, progress)
+    docs = docs.resolve()
+    path = cached_index_path(str(docs), encoder)
+    await sync_index(path, read_and_tell([docs], skip=skip), encoder, progress)
     return path
 
 

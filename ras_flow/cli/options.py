@@ -32,12 +32,12 @@ def path_of(name: str) -> Path:
 
 
 def encoder_name(name: str) -> str:
-    """Return a sentence encoder's name; a folder's is its absolute path, which indexes keep."""
+    """Return an encoder's name; a folder becomes an absolute path, as indexes store it."""
     return os.path.abspath(name) if os.path.isdir(name) else name
 
 
 def address_of(text: str) -> str:
-    """Refuse an empty address: ``--database "$UNSET"`` must not mean any database."""
+    """Return an address; refuse an empty one: ``--database "$UNSET"`` must not mean the default."""
     if not text:
         raise typer.BadParameter("the address is empty; leave the option out for your own folder")
     return text
@@ -57,7 +57,7 @@ EngineOption = Annotated[
 
 @contextmanager
 def opened_engine(name: EngineName, most: int | None = None) -> Iterator[Engine]:
-    """Open an engine before there is an event loop."""
+    """Open an engine; call this before an event loop runs."""
     if name == "local":
         from ras_flow.support.engine import IN_PROCESS
 

@@ -28,7 +28,7 @@ def print_json(value: Any) -> None:
 
 
 def json_line(value: Any, stream: TextIO) -> str:
-    """Return a value as :func:`print_json` prints it."""
+    """Return a value as one line of JSON that the stream can encode."""
     from ras_flow.formats.escapes import json_text
 
     # Python would escape characters that the stream lacks, which is not valid JSON.
@@ -39,7 +39,7 @@ def json_line(value: Any, stream: TextIO) -> str:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", names: int = 1
 ) -> None:
-    """Print a table, in a file a wide one; all but its first columns, the names, are numbers."""
+    """Print a table, 160 wide outside a terminal; its first ``names`` columns are left-aligned."""
     table = Table(box=None, title=title or None, title_justify="left")
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number < names else "right")
@@ -60,7 +60,7 @@ def with_hint(error: Exception, hint: str) -> str:
 
 
 def tell_interrupted(hint: str = "") -> None:
-    """Say, once, that Ctrl-C ended the command; what is at work may still take seconds to end."""
+    """Say that Ctrl-C ended the command, once: ending what is at work may take seconds."""
     global _is_told
     if not _is_told:
         log(f"ras-flow: interrupted. {hint}".rstrip())

@@ -24,12 +24,12 @@ PAUSE = 60.0
 """Seconds between two lines in a log."""
 
 Show = Callable[[str, int, int | None], None]
-"""Told what is done, how much of it, and how much there is to do, if that is known."""
+"""Called with the kind of work, how much is done, and the total, if that is known."""
 
 
 @contextmanager
 def shown_progress(console: Console | None = None) -> Iterator[Show]:
-    """Show progress on standard error, or where a console says."""
+    """Show progress on a console, by default on standard error."""
     console = console or Console(stderr=True)
     due = time.monotonic() + PAUSE
     with console.status("reading") as status:
@@ -49,7 +49,7 @@ def shown_progress(console: Console | None = None) -> Iterator[Show]:
 
 @contextmanager
 def progress_on(console: Console | None = None) -> Iterator[OnProgress]:
-    """Show how far a build of an index is."""
+    """Show the progress of building an index."""
     with shown_progress(console) as show:
 
         def shown(progress: IndexProgress) -> None:

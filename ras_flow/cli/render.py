@@ -27,9 +27,9 @@ Styled = str | tuple[str, str]
 """A text, or a text and its style."""
 
 
-def reason_text(reason: str, meanings: Mapping[str, str]) -> str:
-    """Return a stop reason with what its system says that it means."""
-    return plain(": ".join(text for text in (reason, meanings.get(reason)) if text))
+def reason_text(reason: str, meaning: str) -> str:
+    """Return a stop reason, followed by its meaning if its system gives one."""
+    return plain(f"{reason}: {meaning}" if meaning else reason)
 
 
 def snippet(text: str) -> str:
@@ -54,7 +54,7 @@ def counted(number: int, thing: str, things: str = "") -> str:
 
 
 def cost_text(cost: Spent, clock: float | None = None) -> str:
-    """Say what a run cost, by the clock or, where that is unknown, in seconds of work."""
+    """Say what a run cost; without the ``clock``, the time is the seconds of work."""
     seconds = f"{cost['seconds']:.1f} s of work" if clock is None else f"{clock:.1f} s"
     cached = f" ({found} of them cached)" if (found := cost.get("cached_tokens")) else ""
     return (
@@ -165,7 +165,7 @@ class Screen:
             self._line("    ", "", f"and {len(rest)} more, which `ras-flow runs show` lists")
 
     def _unknown(self, event: Mapping[str, Any]) -> None:
-        """Show an event of a system that does not say how."""
+        """Show an event for which the system gives no form of its own."""
         fields = {name: value for name, value in event.items() if name != "type"}
         said = ", ".join(f"{name}: {value}" for name, value in fields.items())
         self._line(f"{plain(event['type'].capitalize()):8} ", "bold", snippet(said))
@@ -179,7 +179,7 @@ def show_section(console: Console, section: Section) -> None:
 
 
 def show_answer(console: Console, said: Mapping[str, Any]) -> None:
-    """Show an answer, and what keeps it from being supported."""
+    """Show an answer and, if it is not supported, why not."""
     style = "bold green" if said["supported"] else "bold yellow"
     line(console, ("Answer   ", style), plain(said["answer"]) or "(none)")
     if not said["supported"]:
@@ -189,14 +189,14 @@ def show_answer(console: Console, said: Mapping[str, Any]) -> None:
 
 
 def show_citations(console: Console, said: Mapping[str, Any]) -> None:
-    """Show what an answer rests on; of an unsupported one, what comes nearest."""
+    """Show what an answer rests on; for an unsupported one, what comes nearest."""
     label = "  cites  " if said["supported"] else "  nearest "
     for citation in said["citations"]:
         line(console, (label, "dim"), plain(citation_text(citation)))
 
 
 def answer_text(answer: str, *, supported: bool) -> str:
-    """Return the beginning of an answer for a list; an unsupported one says that it is."""
+    """Return the beginning of an answer for a list; an unsupported one is marked as such."""
     doubted = answer and not supported and not says_unknown(answer)
     return f"(not supported) {snippet(answer)}" if doubted else snippet(answer)
 
@@ -206,10 +206,9 @@ def graph_tree(
     triples: Sequence[GraphTriple],
     new: Collection[str],
     *,
-    cited: Collection[str] = (),
-    ids: bool = False,
+    cited: Collection[str],
 ) -> Tree:
-    """Draw a graph as a tree: subjects, with a branch for each triple."""
+    """Draw a graph as a tree: subjects, with a branch for each triple and its id."""
     tree = Tree(Text(title, style="bold magenta"))
     branches: dict[str, Tree] = {}
     for triple in triples:
@@ -219,6 +218,6 @@ def graph_tree(
         fact = f"{plain(triple['predicate'])} → {plain(triple['object'])}"
         marks = "+" * (triple["id"] in new) + "*" * (triple["id"] in cited)
         style = "green" if triple["id"] in new else ""
-        name = (f"  {triple['id']}", "dim") if ids else ""
-        branches[subject].add(Text.assemble((f"{marks:1} {fact}", style), name))
+        id = (f"  {triple['id']}", "dim")
+        branches[subject].add(Text.assemble((f"{marks:1} {fact}", style), id))
     return tree

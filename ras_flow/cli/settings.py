@@ -44,7 +44,7 @@ def named_in(given: Sequence[str] | None) -> list[str]:
 
 
 def refuse_foreign(names: Iterable[str], system: System) -> None:
-    """Refuse settings that a system does not read, and those of other systems."""
+    """Refuse settings that other systems read and this one does not."""
     for name in names:
         ours = system.context.model_fields.keys() - system.context.unread
         if name in ours:

@@ -84,11 +84,11 @@ class Timeline:
         self._left()
 
     def _answer(self) -> None:
-        document, branch = self._document, self._branch
-        if branch["stop_reason"] is not None:
-            reason = branch["stop_reason"]
+        branch, reason = self._branch, self._branch["stop_reason"]
+        if reason is not None:
+            meaning = self._document["system"]["stop_reasons"].get(reason, "")
             show_answer(self._console, branch)
-            self._line("         ", reason_text(reason, document["system"]["stop_reasons"]))
+            self._line("         ", reason_text(reason, meaning))
             show_citations(self._console, branch)
 
     def _left(self) -> None:
@@ -104,7 +104,7 @@ class Timeline:
             self._line(plain(f"Unfinished{then}. Go on with: {command('resume', run)}"))
 
     def _sections(self, *, told: bool = False) -> None:
-        """Show what the system adds, but for what a step has ``told`` word for word."""
+        """Show what the system adds; with ``told``, not what a step has shown word for word."""
         steps = [self._document["steps"][one] for one in self._branch["steps"] if told]
         shown = [section for step in steps for section in step["sections"]]
         for section in self._branch["sections"]:

@@ -38,9 +38,9 @@ def run_work(work: Callable[[Progress], Coroutine[Any, Any, T]], hint: str) -> T
 
 @contextmanager
 def ended_by_ctrl_c(hint: str) -> Iterator[asyncio.Runner]:
-    """Give a loop to work in, and end the process where Ctrl-C ends the work.
+    """Provide an event loop; on Ctrl-C, end the process at once.
 
-    Threads that compute cannot be stopped, and Python would wait for them.
+    A thread in the middle of a computation cannot be stopped, and Python would wait for it.
     """
     with asyncio.Runner() as loop:
         try:
@@ -51,7 +51,7 @@ def ended_by_ctrl_c(hint: str) -> Iterator[asyncio.Runner]:
 
 
 async def in_time(work: Coroutine[Any, Any, T]) -> T:
-    """Await work that has a moment to end when it is cancelled, as to write down what it has."""
+    """Await work; if it is cancelled, give it a moment to save what it has."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

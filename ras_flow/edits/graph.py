@@ -6,7 +6,7 @@ from ras_flow.edits.draft import Draft, Operation
 from ras_flow.edits.records import AddTriple, DropPassage, DropTriple, SetModel
 from ras_flow.formats.triples import clean_field
 from ras_flow.settings.context import CHAIN_ENDS, NO_EXTRACTOR
-from ras_flow.state.kg import merge_triples, to_new_triples, triple_id
+from ras_flow.state.kg import merge_triples, to_new_triples, triple_id, triple_of
 from ras_flow.state.schema import Extracted, Hop, Triple
 
 
@@ -36,9 +36,7 @@ def add_triple(draft: Draft, edit: AddTriple) -> None:
     for id in passages:
         if id not in draft.passages:
             draft.refuse(f"the run has not found the passage {id!r} yet; leave `passages` off.")
-    subject, predicate, object = parts
-    triple = Triple(subject=subject, predicate=predicate, object=object, passages=passages)
-    merged = merge_triples(draft.triples, {triple_id(*parts): triple})
+    merged = merge_triples(draft.triples, {triple_id(*parts): triple_of(parts, passages)})
     if merged == draft.triples:
         draft.refuse("the graph has this triple already.")
     draft.triples = merged

@@ -16,7 +16,7 @@ BEFORE_PLAN = ("subquery", "plan", "model")
 """The edits that a review before a hop's retrieval takes."""
 
 _GRAPH = (*GRAPH_EDITS, "model")
-_ALL = (*GRAPH_EDITS, "subquery", "plan", "model")
+_ALL = (*GRAPH_EDITS, *BEFORE_PLAN)
 
 EDIT_POINTS = {
     "__start__": EditPoint((), "__start__"),

@@ -1,4 +1,4 @@
-"""Commands that messages tell a person, written so that they find the runs where this one did."""
+"""The commands that messages suggest; they look for runs where the current command does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 
 PLACE: ContextVar[str] = ContextVar("PLACE", default="")
-"""The option that each such command has; the command line sets it by its own."""
+"""The ``--database`` option that each suggested command gets; the command line sets it."""
 
 
 def command(verb: str, *runs: str, options: Sequence[str] = ()) -> str:

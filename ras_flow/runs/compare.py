@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from ras_flow.formats.normalize import normalize_name, normalize_question
 from ras_flow.runs.document import Branch, RunDocument, Status
 from ras_flow.runs.reading import get_branch, graph_after, passages_of, spent
+from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Hop, Plan, Spent, name_of
 
 Name = Literal["a", "b"]
@@ -152,10 +153,9 @@ def compare(a: RunDocument, a_branch: int, b: RunDocument, b_branch: int) -> Com
         settings=_settings(one, two),
         sections=_sections(one, two),
         facts={
-            id: (triple["subject"], triple["predicate"], triple["object"])
+            id: spo_of(document["triples"][id])
             for document, ids in zip((a, b), graphs, strict=True)
             for id in ids
-            for triple in [document["triples"][id]]
         },
         titles={
             id: name_of(document["passages"][id])
@@ -224,24 +224,20 @@ def _same_plan(a: Plan | None, b: Plan | None) -> bool:
 
 
 def _hops(a: Branch, b: Branch) -> list[HopPair]:
-    pairs = []
     hops = zip_longest(a["hops"], b["hops"], a["hop_triples"], b["hop_triples"])
-    for index, (one, two, *found) in enumerate(hops):
-        pairs.append(
-            HopPair(
-                index=index,
-                a=one,
-                b=two,
-                same_subquery=one is not None
-                and two is not None
-                and _alike(one["subquery"], two["subquery"], normalize_question),
-                passages=_difference(
-                    one["passages"] if one else (), two["passages"] if two else ()
-                ),
-                triples=_difference(*(ids or () for ids in found)),
-            )
+    return [
+        HopPair(
+            index=index,
+            a=one,
+            b=two,
+            same_subquery=one is not None
+            and two is not None
+            and _alike(one["subquery"], two["subquery"], normalize_question),
+            passages=_difference(one["passages"] if one else (), two["passages"] if two else ()),
+            triples=_difference(*(ids or () for ids in found)),
         )
-    return pairs
+        for index, (one, two, *found) in enumerate(hops)
+    ]
 
 
 def _shared_steps(a: Branch, b: Branch) -> list[str]:
@@ -253,16 +249,16 @@ def _first_difference(
     plans: Sequence[PlanPair], hops: Sequence[HopPair], *, same_answer: bool
 ) -> tuple[int | None, What | None]:
     """Return the first hop that differs, and what of it; without one, whether the answer does."""
-    for index in range(len(hops) + 1):
-        if not all(pair["same"] for pair in plans if pair["hop"] == index):
+    replanned = {pair["hop"] for pair in plans if not pair["same"]}
+    for index, hop in enumerate(hops):
+        if index in replanned or not hop["same_subquery"]:
             return index, "plan"
-        for pair in hops[index : index + 1]:
-            if not pair["same_subquery"]:
-                return index, "plan"
-            if pair["passages"]["only_a"] or pair["passages"]["only_b"]:
-                return index, "passages"
-            if pair["triples"]["only_a"] or pair["triples"]["only_b"]:
-                return index, "triples"
+        if hop["passages"]["only_a"] or hop["passages"]["only_b"]:
+            return index, "passages"
+        if hop["triples"]["only_a"] or hop["triples"]["only_b"]:
+            return index, "triples"
+    if len(hops) in replanned:
+        return len(hops), "plan"
     return None, None if same_answer else "answer"
 
 

@@ -32,7 +32,7 @@ from ras_flow.systems import find_system
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 AtWork = Callable[[str, bool], AbstractAsyncContextManager[None]]
-"""Counts as at work on a run, alone or not, among all who share the checkpointer."""
+"""Marks a run, by its id, as being worked on, alone or not, for all who share the checkpointer."""
 
 
 class _Serializer(JsonPlusSerializer):
@@ -50,14 +50,14 @@ class _Serializer(JsonPlusSerializer):
 
 
 DATA_ONLY = _Serializer(allowed_msgpack_modules=None)
-"""Reads checkpoints without calling what they name, as LangGraph's own does unless its environment
-variable says otherwise: a folder of runs may be somebody else's."""
+"""Reads checkpoints without calling what they name: a folder of runs may be somebody else's.
+LangGraph's own serializer calls it, unless an environment variable forbids that."""
 
 
 class LocalThreads:
-    """The threads of a compiled graph's checkpointer that are runs, of whatever system.
+    """The threads of a compiled graph's checkpointer that are runs, whatever their system.
 
-    What other programs keep there is left alone as if it were not there.
+    What other programs keep there is ignored.
     """
 
     def __init__(self, graph: Graph, at_work: AtWork = lambda run_id, alone: nullcontext()) -> None:
@@ -92,7 +92,7 @@ class LocalThreads:
         """Return a checkpoint, by default the newest; None if it is missing."""
         if not (system := await self._system_of(run_id, checkpoint)):
             return None
-        graph = await self._reader_for(run_id, checkpoint)
+        graph = self._reader_of(run_id, system)
         snapshot = await graph.aget_state(_config(run_id, checkpoint))
         return _saved(snapshot, system) if snapshot.created_at else None
 
@@ -103,9 +103,9 @@ class LocalThreads:
 
     async def snapshots(self, run_id: str) -> list[StateSnapshot]:
         """Return every checkpoint of a run as LangGraph's snapshot, oldest first."""
-        if not await self._system_of(run_id):
+        if not (system := await self._system_of(run_id)):
             return []
-        graph = await self._reader_for(run_id)
+        graph = self._reader_of(run_id, system)
         found = [snapshot async for snapshot in graph.aget_state_history(_config(run_id))]
         return sorted(found, key=lambda step: str(step.config["configurable"]["checkpoint_id"]))
 
@@ -139,7 +139,7 @@ class LocalThreads:
     ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
-        Who asks begins a branch, as who forks does. Who goes on with one (``seen``) must be alone.
+        A question or a fork begins a branch. Going on with a branch (``seen``) takes the run alone.
         """
         async with self._at_work(run_id, seen is not None):
             if isinstance(given, dict):
@@ -158,7 +158,7 @@ class LocalThreads:
                         yield event
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
-        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        """Go on from a checkpoint; the first event names the new branch's own first checkpoint."""
         graph = await self._graph_for(run_id, checkpoint)
         stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
             None,
@@ -180,7 +180,7 @@ class LocalThreads:
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
-        """Refuse edits of a state from which the graph could not go on: its routing would."""
+        """Refuse edits after which the graph could not go on; its routing would fail later."""
         graph = self._graphs.get(system) or find_system(system).builder().compile()
         parts: Parts = getattr(graph.builder, "parts", None) or Parts()
         await check_models(edits, context, parts)
@@ -206,7 +206,7 @@ class LocalThreads:
         metadata: Mapping[str, Any] = saved.metadata if saved else {}
         return metadata.get(METADATA)
 
-    async def _graph_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
+    async def _graph_for(self, run_id: str, checkpoint: str | None) -> Graph:
         """Return the graph that goes on with a run."""
         name = await self._system_of(run_id, checkpoint)
         return self.graph if name is None else self._graph_of(run_id, name)
@@ -220,10 +220,10 @@ class LocalThreads:
             )
         return self._graphs[name]
 
-    async def _reader_for(self, run_id: str, checkpoint: str | None = None) -> Graph:
-        """Return the graph that reads a run: of an unknown system, what both have in common."""
+    def _reader_of(self, run_id: str, system: str) -> Graph:
+        """Return the graph that reads a run; for an unknown system, our own reads what it can."""
         try:
-            return await self._graph_for(run_id, checkpoint)
+            return self._graph_of(run_id, system)
         except RunError:
             return self.graph
 

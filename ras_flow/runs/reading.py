@@ -77,7 +77,7 @@ def passages_of(branch: Branch) -> list[str]:
 
 
 def found_by_hop(branch: Branch, graph: Mapping[str, Triple]) -> list[set[str]]:
-    """Return the ids of the triples that each hop found; what a person stated is of no hop."""
+    """Return the ids of the triples that each hop found; a triple without passages is of no hop."""
     stated = {id: triple for id, triple in graph.items() if triple["passages"]}
     return [set(ids) for ids in by_hop(stated, branch["hops"])]
 
@@ -101,7 +101,7 @@ def by_hand(step: Step) -> bool:
 
 
 def find_step(document: RunDocument, branch: Branch, where: str) -> int:
-    """Find a step by what a person calls it."""
+    """Find a step by its number or name; of several with the name, the last."""
     steps = steps_of(document, branch)
     names, wanted = [step_name(step) for step in steps], where.strip()
     found = [
@@ -140,7 +140,7 @@ def find_hop_step(document: RunDocument, branch: Branch, hop: int) -> int:
 
 
 def unique_id(what: str, prefix: str, ids: Iterable[str]) -> str:
-    """Complete an id of which the beginning is given."""
+    """Return the one id that begins with a prefix."""
     candidates = list(ids)
     if prefix in candidates:
         return prefix

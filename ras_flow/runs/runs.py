@@ -35,8 +35,8 @@ class Runs(StoredRuns):
 
     Args:
         home: A graph that is compiled with a checkpointer, or other threads that hold runs.
-        told: Makes a context that turns the errors of a database into RunError, for who keeps the
-            runs open and needs them told earlier than at their end.
+        told: Returns a context manager that turns the database's errors into RunError. A caller
+            that keeps the runs open for long enters it, so as to see such errors at once.
     """
 
     def __init__(
@@ -111,11 +111,11 @@ class Runs(StoredRuns):
 
         Args:
             run_id: The run's id.
-            edits: What to change where the run waits for a review; an empty list approves. None
-                for a run that waits for nobody.
+            edits: What to change if the run waits for a review; an empty list approves. None for
+                a run that does not wait.
             branch: Number of the branch to go on with; the newest one by default.
-            checkpoint: The step whose review is answered, as the run's document names it: should
-                somebody else have answered it meanwhile, nothing is done.
+            checkpoint: The step whose review is answered, as the run's document names it. If
+                somebody else has answered it meanwhile, nothing is done.
 
         Yields:
             Progress events of what is left.
@@ -192,14 +192,12 @@ class Runs(StoredRuns):
         if edits or asked:
             system = system_of(run_id, saved.system)
             parsed = parse_edits(edits, system.operations)
-            state = saved.values | asked
-            edited = apply_edits(system, state, parsed, before)
-            chosen = {k: v for k, v in edited.values.items() if k in ("context", "settings")}
+            values, as_node = saved.values | asked, "__start__"
             if parsed:
-                await self._threads.check_edits(system.name, parsed, context, state | chosen)
-            values, as_node = edited.values, edited.as_node
-            if not parsed:
-                values, as_node = state, "__start__"
+                edited = apply_edits(system, values, parsed, before)
+                chosen = {k: v for k, v in edited.values.items() if k in ("context", "settings")}
+                await self._threads.check_edits(system.name, parsed, context, values | chosen)
+                values, as_node = edited.values, edited.as_node
             checkpoint = await self._threads.update(run_id, checkpoint, values, as_node)
             yield ForkedEvent(type="forked", checkpoint=checkpoint)
             events = self._threads.stream(run_id, None, checkpoint)

@@ -1,4 +1,4 @@
-"""What is told of a stored run: a line about it, its state, how far it is."""
+"""A stored run: a line about it, its state, how far it is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RunSummary:
     Attributes:
         id: The run's id, which is its thread's id.
         started: When its question was asked, ISO 8601, UTC.
-        system: The name of the system that it is of.
+        system: The name of its system.
         question: The question.
         stop_reason: Why it answered; None while it is unfinished.
         answer: The answer; empty while it is unfinished.
@@ -75,7 +75,7 @@ class Newest(NamedTuple):
 
 
 def stop_reason_of(values: Mapping[str, Any]) -> str | None:
-    """Return why a finished run answered; a system need not say."""
+    """Return why a finished run answered: "finished" if its system does not say."""
     return values.get("stop_reason") or ("finished" if values.get("answer") else None)
 
 

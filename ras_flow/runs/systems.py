@@ -1,4 +1,4 @@
-"""What runs have to know of the systems that made them; an unknown system's runs can be shown."""
+"""The systems that runs are of; the runs of an unknown system can still be shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def system_of(run_id: str, name: str) -> System:
 
 
 def known_system(name: str) -> System:
-    """Return a system; for one that is unknown here, one that adds and edits nothing."""
+    """Return a system; for an unknown name, a system that adds and edits nothing."""
     try:
         return find_system(name)
     except ConfigurationError:
@@ -55,7 +55,7 @@ def stop_reasons() -> list[str]:
 
 
 def offered(own: str) -> list[dict[str, Any]]:
-    """Describe the systems that can be asked, a home's own first, and what they answer from."""
+    """Describe the systems that can be asked, ``own`` first, and what they answer from."""
     found = map(find_system, dict.fromkeys([own, *system_names()]))
     return [
         {

@@ -51,7 +51,7 @@ class Saved:
 def current_values(
     values: dict[str, Any], next: tuple[str, ...], given: object = None
 ) -> dict[str, Any]:
-    """Return what of a state belongs to its question."""
+    """Return the part of a state that belongs to its question."""
     if not set(next) & set(BEGINNING):
         return values
     asked = {name: values[name] for name in _ASKED if name in values}
@@ -99,7 +99,7 @@ class Threads(Protocol):
         """
 
     def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
-        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        """Go on from a checkpoint; the first event names the new branch's own first checkpoint."""
 
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]

@@ -167,6 +167,19 @@ def test_a_comparison_marks_what_each_side_has_alone() -> None:
     ]
 
 
+def test_a_comparison_says_how_much_of_a_long_section_it_leaves_out() -> None:
+    writer = Writer()
+    first_answer(writer)
+    first_answer(writer)
+    document, console = writer.document(), paper()
+    lines = [f"clue {number}" for number in range(42)]
+    document["branches"][1]["sections"] = [{"title": "Clues", "lines": lines}]
+    show_comparison(compare(document, 1, document, 2), console)
+    shown = [" ".join(line.split()) for line in lines_on(console)]
+    at = shown.index("Clues")
+    assert (shown[at + 1], shown[at + 41]) == ("+ clue 0", "+ and 2 more")
+
+
 def test_new_and_cited_triples_are_marked_in_the_tree() -> None:
     console = paper()
     fields = ("subject", "predicate", "object")
@@ -174,7 +187,7 @@ def test_new_and_cited_triples_are_marked_in_the_tree() -> None:
         {"id": id, **dict(zip(fields, fact, strict=True)), "passages": []}
         for id, fact in {"one": DESIGNER, "two": ADA, "six": BORN}.items()
     ]
-    tree = graph_tree("Graph", triples, {"two", "six"}, cited={"one", "six"}, ids=True)  # type: ignore[arg-type]
+    tree = graph_tree("Graph", triples, {"two", "six"}, cited={"one", "six"})  # type: ignore[arg-type]
     console.print(tree)
     shown = [line.lstrip("│├└─ ") for line in lines_on(console)]
     assert shown == [

@@ -142,7 +142,10 @@ async def _resume(
 
 
 async def follow(events: AsyncGenerator[Event], run: str, screen: Screen) -> str | None:
-    """Show events as they come, all but the answer: the outcome has it."""
+    """Show events as they come, but not the answer, which the outcome has.
+
+    Returns the first checkpoint of the branch that a fork began.
+    """
     first = None
     with resumable(run), screen:
         async with aclosing(events):
@@ -157,7 +160,10 @@ async def follow(events: AsyncGenerator[Event], run: str, screen: Screen) -> str
 async def tell(
     runs: Runs, run: str, as_json: bool, number: int | None = None, *, clock: float | None = None
 ) -> int:
-    """Show how a run stands, and what it asks if it waits; ``clock`` is the seconds it took."""
+    """Show how a run stands, and what it asks if it waits; return the branch's number.
+
+    ``clock`` is how many seconds the run took.
+    """
     from ras_flow.cli.timeline import Timeline
     from ras_flow.runs.reading import get_branch
 

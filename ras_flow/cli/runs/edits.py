@@ -1,4 +1,4 @@
-"""Edits as options, named and filled by what the run's system says: ``--drop-triple ID``."""
+"""Edits as options, such as ``--drop-triple ID``; the run's system says which there are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_edits(
     triples: Collection[str] = (),
     passages: Collection[str] = (),
 ) -> list[Any]:
-    """Read options as edits; ids of these triples and passages may be cut short."""
+    """Read options as edits; the start of an id of these triples and passages is enough."""
     from ras_flow.runs.reading import unique_id
 
     known = {"triple": triples, "passage": passages}
@@ -32,7 +32,7 @@ def read_edits(
         if name == "--edit":
             edits.append(_object(value))
         elif op in operations and name.startswith("--"):
-            fields = _fields(name, value, operations)
+            fields = _fields(op, value, operations)
             for field in known.keys() & fields.keys():
                 fields[field] = unique_id(field, fields[field], known[field])
             edits.append({"op": op, **fields})
@@ -55,14 +55,14 @@ def _mark(fields: Sequence[str]) -> str:
     return "=" if len(fields) == 2 else " | "
 
 
-def _fields(name: str, value: str, operations: Operations) -> dict[str, str]:
-    op = name.removeprefix("--").replace("-", "_")
+def _fields(op: str, value: str, operations: Operations) -> dict[str, str]:
     fields = operations[op]
     most = 1 if len(fields) == 2 else -1  # A name may have a "=".
     parts = value.split(_mark(fields).strip(), most) if len(fields) > 1 else [value]
     texts = [part.strip() for part in parts]
     if len(texts) != len(fields) or not all(texts):
-        raise InputError(f"{name} {value!r} cannot be read: write {option_text(op, operations)}.")
+        option = option_text(op, operations)
+        raise InputError(f"{option.split()[0]} {value!r} cannot be read: write {option}.")
     return dict(zip(fields, texts, strict=True))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ras_flow.cli.options import path_option
 from ras_flow.cli.output import confirmed
 from ras_flow.cli.runs.options import Database, Run, read_run
 from ras_flow.errors import InputError, RunError
@@ -28,8 +29,7 @@ def export(
     run: Run,
     format: Annotated[Form, typer.Option(help="html is one self-contained page.")] = Form.json,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of the screen."),
+        Path | None, path_option("Write to this file instead of the screen.", "--output", "-o")
     ] = None,
     database: Database = None,
 ) -> None:
@@ -59,7 +59,7 @@ def prune(
     database: Database = None,
 ) -> None:
     """Delete whole runs for good, with all their branches; both options must match."""
-    from ras_flow.cli.render import snippet
+    from ras_flow.cli.render import counted, snippet
 
     if runs and (older_than or keep is not None):
         raise InputError("Name runs, or give --older-than and --keep: not both.")
@@ -72,7 +72,7 @@ def prune(
         return
     for run in chosen:
         typer.echo(f"{plain(run.id)}  {run.started}  {run.stopped}  {snippet(run.question)}")
-    count = f"{len(chosen)} run{'s' * (len(chosen) > 1)}"
+    count = counted(len(chosen), "run")
     if not yes and not confirmed(f"{count} for good"):
         typer.echo("Nothing was deleted.")
         return

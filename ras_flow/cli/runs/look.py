@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -104,13 +105,12 @@ def graph(
     document, branch = read_run(database, run)
     step = None if hop is None else find_hop_step(document, branch, hop)
     kg = QueryKG.from_triples(graph_of(document, branch, step))
-    before: set[str] = set(kg.triples)
-    if hop == 0:
-        before = set()
-    elif hop:
-        before = set(graph_after(document, branch, find_hop_step(document, branch, hop - 1)))
-    new = kg.triples.keys() - before
-    cited = {citation["triple"] for citation in branch["citations"]} & kg.triples.keys()
+    before: Collection[str] = () if hop == 0 else kg.triples
+    if hop:
+        before = graph_after(document, branch, find_hop_step(document, branch, hop - 1))
+    new = [id for id in kg.triples if id not in before]
+    answered_by = {citation["triple"] for citation in branch["citations"]}
+    cited = [id for id in kg.triples if id in answered_by]
     if as_json:
         record = {
             "run": document["run"],
@@ -118,12 +118,12 @@ def graph(
             "hop": hop,
             "entities": kg.entities,
             "triples": kg.triples,
-            "new": [id for id in kg.triples if id in new],
-            "cited": [id for id in kg.triples if id in cited],
+            "new": new,
+            "cited": cited,
         }
         print_json(record)
         return
     entities = counted(len(kg.entities), "entity", "entities")
     title = f"Graph    {entities}, {counted(len(kg.triples), 'triple')}"
     triples = [GraphTriple(id=id, **triple) for id, triple in kg.triples.items()]
-    Console(highlight=False).print(graph_tree(title, triples, new, cited=cited, ids=True))
+    Console(highlight=False).print(graph_tree(title, triples, new, cited=cited))

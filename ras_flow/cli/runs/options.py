@@ -14,7 +14,7 @@ import typer
 from ras_flow.cli.options import address_of
 from ras_flow.cli.output import tell_interrupted, with_hint
 from ras_flow.errors import InputError, RasFlowError, RunError
-from ras_flow.runs.commands import command
+from ras_flow.runs.commands import PLACE, command
 
 if TYPE_CHECKING:
     from ras_flow.runs import Runs
@@ -26,8 +26,6 @@ _VARIABLE = "RAS_FLOW_DATABASE"
 def _place_for_commands(database: str | None) -> str | None:
     """Make suggested commands look for runs where this one does."""
     if database is not None and database != os.environ.get(_VARIABLE):
-        from ras_flow.runs.commands import PLACE
-
         # It may hold a password.
         secret = "@" in database or database.startswith(("postgresql://", "postgres://"))
         PLACE.set(f" --database {'ADDRESS' if secret else shlex.quote(database)}")

@@ -14,18 +14,18 @@ from ras_flow.support.extras import require
 _psycopg = require("psycopg", extra="postgres")
 
 OPTIONS = {"autocommit": True, "client_encoding": "utf8"}
-"""Of every connection; the environment or a user's settings may name another encoding."""
+"""Options of every connection; the environment or a user's settings may name another encoding."""
 
 _PATIENCE = 1.0
 """Seconds to wait for others: the database takes a moment to notice that a process was killed."""
 
 _ANSWER = 10.0
-"""Seconds that the database has to answer: who is interrupted waits for its answer, too."""
+"""Seconds to wait for the database's answer; an interrupted command waits for it, too."""
 
 _MAY_BE_IDLE = (
     "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
 )
-"""Said where locks are held, as long as the work takes; PostgreSQL 13 has no such setting."""
+"""Keeps the connection with the locks open while it is idle; PostgreSQL 13 has no such setting."""
 
 _EXCLUSIVE = "SELECT pg_try_advisory_lock(hashtextextended(%s, 7))"
 _NOT_EXCLUSIVE = "SELECT pg_advisory_unlock(hashtextextended(%s, 7))"
@@ -49,8 +49,8 @@ class ThreadLocks:
 
     @asynccontextmanager
     async def at_work(self, thread: str, alone: bool) -> AsyncIterator[None]:
-        """Count as at work on a thread."""
-        # Whoever is cancelled half-way would leave a lock behind: begin and end are tasks apart.
+        """Mark a thread as being worked on; ``alone`` refuses if anybody else works on it."""
+        # Cancelled half-way, these would leave a lock behind: they run as tasks of their own.
         begun = asyncio.create_task(self._begin(thread, alone))
         try:
             await asyncio.shield(begun)
@@ -116,7 +116,7 @@ class ThreadLocks:
                     # That the database was restarted shows only now.
                     return await self._ask_once(question, thread)
         except (_psycopg.OperationalError, TimeoutError) as error:
-            # It may still be there, and then has locks that nobody knows of.
+            # The connection may still be there, with locks that nobody knows of.
             await self.close()
             if isinstance(error, TimeoutError):
                 raise _psycopg.OperationalError(f"no answer within {_ANSWER:g} seconds") from None

@@ -27,7 +27,7 @@ _pools = require("psycopg_pool", extra="postgres")
 _psycopg = require("psycopg", extra="postgres")
 
 CONNECTIONS = 10
-"""To the database, at most, of one process; a step of a run needs one for a few milliseconds."""
+"""Most connections of one process; a step of a run needs one for a few milliseconds."""
 
 _MIGRATING = 7_283_519_046
 """Number of the advisory lock that whoever makes or changes the tables holds."""
@@ -45,8 +45,8 @@ class Postgres:
 async def open_postgres(address: str, *, connections: int = CONNECTIONS) -> AsyncIterator[Postgres]:
     """Open checkpointer and store of a database; its tables are made or migrated where needed.
 
-    Only that takes a user who may create tables. Any number of processes may do this at once.
-    Connections are made when they are needed, and made anew after the database was restarted.
+    Only making or migrating them needs a user who may create tables. Any number of processes may
+    open the database at once. Connections are made when needed, and again after it restarts.
     """
     options = {**OPTIONS, "prepare_threshold": 0, "row_factory": _psycopg.rows.dict_row}
     with _translate_errors(address):
@@ -91,7 +91,7 @@ async def open_postgres_runs(
 
 
 async def _migrate(address: str, options: dict[str, Any]) -> None:
-    """Make or change the tables where they are not as they must be, one process at a time."""
+    """Make or change the tables if they are missing or old, one process at a time."""
     async with await _psycopg.AsyncConnection.connect(address, **options) as connection:
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
@@ -110,7 +110,7 @@ async def _migrate(address: str, options: dict[str, Any]) -> None:
 
 
 async def _is_migrated(connection: Any) -> bool:
-    """Look without `setup`, which asks for the right to create tables even where all are there."""
+    """Check without `setup`, which needs the right to create tables even if all are there."""
     needed = {
         "checkpoint_migrations": len(_savers.AsyncPostgresSaver.MIGRATIONS) - 1,
         "store_migrations": len(_stores.AsyncPostgresStore.MIGRATIONS) - 1,

@@ -75,7 +75,7 @@ async def open_server_runs(
 class ServerThreads:
     """The threads of a LangGraph server that are runs, as far as the client may see them.
 
-    Those of the server's graphs that are not systems known here are left alone.
+    Threads of graphs that are not systems known here are ignored.
     """
 
     def __init__(
@@ -196,8 +196,8 @@ class ServerThreads:
     ) -> AsyncGenerator[Event]:
         """Ask a question, answer a review, or (None) go on, from a checkpoint or the newest.
 
-        Who goes on with a branch (``seen``) waits until no other run of the thread is at work, and
-        then looks again whether the branch is as it was seen.
+        Going on with a branch (``seen``) waits until no other run of the thread is at work, then
+        checks that the branch is still as it was seen.
         """
         asked: dict[str, Any] = {}
         new = (system or self.system) if isinstance(given, dict) else None
@@ -223,7 +223,7 @@ class ServerThreads:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def replay(self, run_id: str, checkpoint: str) -> AsyncGenerator[Event]:
-        """Go on from a checkpoint; tell the new branch's own first one before all else."""
+        """Go on from a checkpoint; the first event names the new branch's own first checkpoint."""
         at_work: Any = None
         forked = False
         async with aclosing(self._stream(run_id, {"checkpoint": place_of(checkpoint)})) as parts:
@@ -241,9 +241,9 @@ class ServerThreads:
     async def check_edits(
         self, system: str, edits: Sequence[Edit], context: Context, values: Mapping[str, Any]
     ) -> None:
-        """Refuse edits of a state from which the server's graph could not go on.
+        """Refuse edits after which the server's graph could not go on.
 
-        Where the server is another process, it alone knows its keys, and whether a model is there.
+        Models are checked only in the server's own process: no other knows its keys and models.
         """
         if self._parts is not None:
             await check_models(edits, context, self._parts)
@@ -277,7 +277,7 @@ class ServerThreads:
             async with aclosing(parts):
                 async for part in parts:
                     if part.event == "error":
-                        # Not raised yet: to the server, who leaves before the end cancels the run.
+                        # Not raised yet: the server cancels a run whose client leaves early.
                         failure = failure_of(cast(Mapping[str, Any], part.data))
                     else:
                         yield part
@@ -287,7 +287,7 @@ class ServerThreads:
     async def _rehearse(self, system: str, values: Mapping[str, Any]) -> None:
         """Let the server's graph refuse values on a thread that is thrown away.
 
-        What it refuses only as an edit of the run leaves the edit's copy there for good.
+        If it refused them only as an edit of the run, the edit's copy would stay there for good.
         """
         thread = self.new_id()
         update: dict[str, Any] = {"values": values, "as_node": "start"}

@@ -67,7 +67,7 @@ async def open_store(address: str | None = None, *, new: bool = False) -> AsyncI
 
 @asynccontextmanager
 async def filling(address: str | None, work: str) -> AsyncIterator[None]:
-    """Fill a store alone: two processes with the same work would both pay for it."""
+    """Take the work of filling a store: two processes at the same work would both pay for it."""
     name = f"filling-{sha256(work.encode()).hexdigest()[:16]}"
     busy = RunError(
         "Another process makes the same triples, by the same extractor, in the same place. Wait "
@@ -90,7 +90,7 @@ async def filling(address: str | None, work: str) -> AsyncIterator[None]:
 def folder_of(
     address: str | Path | None, what: Literal["runs", "triples"], *, new: bool = True
 ) -> Path:
-    """Return a folder of runs and triples; a mistyped one is made only for new ones."""
+    """Return the folder at an address, made if missing; only if ``new`` where one is named."""
     folder = expanded(str(address)) if address else home_folder()
     # Unlike Path.is_file, this raises nothing: a name may be too long, a folder closed to us.
     if address and not new and not os.path.isfile(folder / FILES[what]):
