@@ -72,9 +72,7 @@ class Apart:
     training do.
     """
 
-    def __init__(
-        self, splitter: Splitter, asked: Iterable[Asked], others: Iterable[Asked] = ()
-    ) -> None:
+    def __init__(self, splitter: Splitter, asked: Iterable[Asked], others: Iterable[Asked]) -> None:
         self._splitter = splitter
         self._owners: dict[str, Split] = {}
         orders: tuple[tuple[Split, ...], ...] = (("test", "dev"), ("train", "dev", "test"))
@@ -95,7 +93,7 @@ class Apart:
         """Titles of the pages that questions for development and testing rest on."""
         return {title for title, split in self._owners.items() if split != "train"}
 
-    def of_page(self, title: str, text: str = "") -> Split:
+    def of_page(self, title: str, text: str) -> Split:
         """Return the split of a page: that of the questions that rest on it, if any does."""
         return self._owners.get(normalize_name(title)) or self._splitter(title or text)
 

@@ -25,7 +25,7 @@ without subquery finds nothing), and ``relative`` is the one as a share of the o
 
 @dataclass
 class Scores:
-    """Sums over records; the properties are their means.
+    """Sums over records; :meth:`as_record` gives their means.
 
     Attributes:
         right: Plans with the right label; answers that are the gold answer, normalised.
@@ -92,7 +92,7 @@ class Measures:
         if "answer" in found:
             out["answer_exact_match"] = found["answer"]["right"]
             out["answer_f1"] = found["answer"]["f1"]
-        return {name: value for name, value in out.items() if value is not None}
+        return out
 
 
 def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:

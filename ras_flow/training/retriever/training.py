@@ -61,11 +61,10 @@ def train_retriever(
             every=watch.every,
             deadline=deadline,
             patience=watch.patience,
-            kind=_kind(run, dev, task, watch.top),
+            kind=_kind(dev, task, watch.top),
             log=log,
             load_best_model_at_end=bool(dev),
-            metric_for_best_model="eval_recall" if dev else None,
-            greater_is_better=True if dev else None,
+            metric_for_best_model="eval_recall",
         )
         finished = train_on(
             trainer,
@@ -90,7 +89,7 @@ def train_retriever(
         return Progress(finished, state.global_step, state.max_steps)
 
 
-def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
+def _kind(examples: Sequence[Example], task: Task, top: int) -> Any:
     """Return a Trainer that measures loss and recall question by question."""
     torch = require("torch", extra="local")
     base: Any = require("transformers", extra="local").Trainer
@@ -118,9 +117,5 @@ def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
             known = (self.args, self.state, self.control, metrics)
             self.control = self.callback_handler.on_evaluate(*known)
             return metrics
-
-        def _load_best_model(self) -> None:
-            # Not by the path that the state names: a run may have been moved.
-            self._load_from_checkpoint(str(run / f"checkpoint-{self.state.best_global_step}"))
 
     return RetrieverTrainer

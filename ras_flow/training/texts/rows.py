@@ -46,7 +46,7 @@ def train_rows(
         return training.Prepared(rows, {part: _counts(some) for part, some in parts.items()})
 
     return training.train(
-        config, output, prepare, _card, seconds=seconds, log=log, examples=examples
+        config, output, prepare, _card, seconds=seconds, examples=examples, log=log
     )
 
 

@@ -239,7 +239,7 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
             await build_hotpotqa_subq(bad, tmp_path / "a", made)
         empty = write_list(tmp_path / "empty.json")
         with pytest.raises(InputError, match=r"empty\.json has no questions"):
-            await build_hotpotqa_subq(empty, tmp_path / "a", made, BuildConfig(limit=10**30))
+            await build_hotpotqa_subq(empty, tmp_path / "a", made)
         path = write_questions(tmp_path / "hotpot.json", 1)
         with own_set(tmp_path / "a"):
             with pytest.raises(ConfigurationError, match="Another build writes to"):
