@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ras_flow.errors import InputError
 from ras_flow.kg.retrievers import checkpoint
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
@@ -43,6 +44,11 @@ def train_retriever(
         dev = read_examples(config.data, data, "dev", most=watch.questions)
         if config.model.kind in ("path", "lm"):
             train, dev = ([one for one in some if one.record["paths"]] for some in (train, dev))
+            if not train:
+                raise InputError(
+                    f"No training question has a path, which model.kind = {config.model.kind!r} "
+                    "learns from. Label with a refiner that chooses paths, or set another kind."
+                )
         cards = read_cards(config.data, data)
         log(f"{len(train)} questions for training, {len(dev)} for watching it")
         parts = {"train": train, "dev": dev}
