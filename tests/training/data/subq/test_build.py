@@ -19,11 +19,12 @@ from ras_flow.errors import (
     RunError,
 )
 from ras_flow.training.data.labels import check_labels
-from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq.build import build_hotpotqa_subq
 from ras_flow.training.data.subq.builder import BuildConfig
 from ras_flow.training.data.writer import own_set
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.quick import quick_retries
@@ -39,7 +40,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read_all(folder: Path) -> list[Record]:
-    return [record for split in SPLITS for record in read_records(folder / f"{split}.jsonl")]
+    return [record for split in SPLITS for record in read_split([folder], split)]
 
 
 async def build(
