@@ -17,9 +17,9 @@ LATER = "after a search"
 NextPassage = dict[str, float | None]
 """How often the next gold passage is found.
 
-``plans`` after the first hop that should ask for a page whose title is known; of these,
-``by_target`` find it by their target's subquery, ``by_model`` by what the model wrote (a plan
-without subquery finds nothing), and ``relative`` is the one as a share of the other.
+``plans`` counts the plans after the first hop that should ask for a page whose title is known.
+``by_target`` of them find it with their target's subquery, ``by_model`` with what the model wrote
+(without a subquery it finds nothing). ``relative`` is ``by_model`` / ``by_target``.
 """
 
 

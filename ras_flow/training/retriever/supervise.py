@@ -39,7 +39,9 @@ class SetSettings(Settings):
 class Mix(Splitter, Options):
     """What is labelled, and how: a TOML file; paths in it are relative to it.
 
-    Of a set's training questions it takes a ``share``, of each split the first, so many at most.
+    Attributes:
+        share: Part of each set's training questions.
+        most: Questions of each split of a set, at most; 0 for all.
     """
 
     dev: Share[float] = 0.1
