@@ -1,1 +1,1 @@
-"""Training of the extractor and of the Graph LLM: data, and the runs that learn from it."""
+"""Training of Graph LLM, extractor, hop reader and fact retrievers, and the data for it."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.support.extras import require
 from ras_flow.training.processes import any_says
+from ras_flow.training.run import Logger
 
 MOST_BAD_STEPS = 5
 """Steps in a row without finite gradients after which training ends."""
@@ -26,7 +26,7 @@ _LOGGED = (
 )
 
 
-def callbacks(*, deadline: float | None, patience: int, log: Callable[[str], None]) -> list[Any]:
+def callbacks(*, deadline: float | None, patience: int, log: Logger) -> list[Any]:
     """Return callbacks for transformers' Trainer."""
     torch = require("torch", extra="local")
     base: Any = require("transformers", extra="local").TrainerCallback
@@ -103,5 +103,10 @@ def at_end(state: Any, patience: int) -> bool:
 
 def stale(history: list[dict[str, Any]]) -> int:
     """Return how many measurements there were since the lowest loss."""
-    losses = [entry["eval_loss"] for entry in history if "eval_loss" in entry]
+    losses = dev_losses(history)
     return len(losses) - 1 - losses.index(min(losses)) if losses else 0
+
+
+def dev_losses(history: list[dict[str, Any]]) -> list[float]:
+    """Return every loss that was measured on ``dev``."""
+    return [entry["eval_loss"] for entry in history if "eval_loss" in entry]

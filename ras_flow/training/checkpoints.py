@@ -8,6 +8,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from ras_flow.errors import ConfigurationError
+from ras_flow.training.processes import is_first
 
 STATE = "trainer_state.json"
 """Trainer writes it last: if it is there, so is all else."""
@@ -26,7 +27,8 @@ def last_checkpoint(run: Path) -> Path | None:
         try:
             json.loads((folder / STATE).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
-            shutil.rmtree(folder)
+            if is_first():  # Another process may read it at the same time.
+                shutil.rmtree(folder)
             continue
         if problem := _problem(folder):
             raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""What the settings of both trainings have in common."""
+"""The settings that all trainings share."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ class OptimizerSettings(Settings):
 
 
 class TrainingSettings(Settings):
-    """What the settings of both trainings share."""
+    """The settings that every training has."""
 
     optimizer: OptimizerSettings = OptimizerSettings()

@@ -1,9 +1,8 @@
 """Splits by question, title and page: known before anything is drawn or made.
 
-A split follows from what it is named by, in the form in which two spellings are one, and from the
-seed. So it is the same in every source, and does not change when data is added. (Splits by sample
-let two hops of one question fall on both sides.) :class:`Apart` leaves out questions until no page
-that one split's questions rest on is another's.
+A split depends only on the seed and on the normalised name of what is split. So it is the same in
+every source, and does not change when data is added. (Splits by sample would let two hops of one
+question fall on both sides.) :class:`Apart` leaves out questions until no two splits share a page.
 """
 
 from __future__ import annotations
@@ -67,14 +66,12 @@ Asked = tuple[str, frozenset[str]]
 class Apart:
     """Sends questions into splits, so that no two splits' questions rest on the same page.
 
-    Of questions in different splits that share a page one side is left out. Those for testing and
-    then for development stay where an evaluation asks them (``asked``); of all ``others`` those for
-    training do.
+    Where questions of different splits share a page, one split keeps it and the questions of the
+    others are left out. Among the questions that an evaluation asks (``asked``) testing goes before
+    development; they go before all ``others``, among which training goes first.
     """
 
-    def __init__(
-        self, splitter: Splitter, asked: Iterable[Asked], others: Iterable[Asked] = ()
-    ) -> None:
+    def __init__(self, splitter: Splitter, asked: Iterable[Asked], others: Iterable[Asked]) -> None:
         self._splitter = splitter
         self._owners: dict[str, Split] = {}
         orders: tuple[tuple[Split, ...], ...] = (("test", "dev"), ("train", "dev", "test"))
@@ -95,7 +92,7 @@ class Apart:
         """Titles of the pages that questions for development and testing rest on."""
         return {title for title, split in self._owners.items() if split != "train"}
 
-    def of_page(self, title: str, text: str = "") -> Split:
+    def of_page(self, title: str, text: str) -> Split:
         """Return the split of a page: that of the questions that rest on it, if any does."""
         return self._owners.get(normalize_name(title)) or self._splitter(title or text)
 

@@ -1,4 +1,4 @@
-"""transformers' Trainer, as the extractor and the Graph LLM are trained with it."""
+"""transformers' Trainer, as every model here is trained with it."""
 
 from __future__ import annotations
 
@@ -53,6 +53,10 @@ def make_trainer(
     class Ordered(base):  # type: ignore[misc]
         def _get_train_sampler(self, *_: Any) -> Any:
             return order
+
+        def _load_best_model(self) -> None:
+            # Not by the path that the state names: a run may have been moved.
+            self._load_from_checkpoint(str(run / f"checkpoint-{self.state.best_global_step}"))
 
     trainer = Ordered(
         model=model,

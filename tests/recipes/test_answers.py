@@ -10,7 +10,7 @@ import pytest
 
 from ras_flow.formats.hop_view import LAST
 from ras_flow.testing import ScriptedModel
-from ras_flow.training.data.records import read_records
+from ras_flow.training.graph_llm.data import read_split
 from recipes import answers
 from recipes.answers import play_answers
 from recipes.graph_llm.config import load_config
@@ -60,7 +60,7 @@ async def test_it_sees_what_users_answerer_sees(
     made = [
         one
         for split in ("train", "dev")
-        for one in read_records(tmp_path / "records" / f"{split}.jsonl")
+        for one in read_split([tmp_path / "records"], split)
         if one["source"] == "invented"
     ]
     by_answer = {one["target"]["answer"]: one for one in made}

@@ -34,6 +34,16 @@ def test_the_newest_that_was_written_to_its_end_counts(tmp_path: Path) -> None:
     assert left == ["checkpoint-10", "checkpoint-9", "checkpoint-9-copy"]
 
 
+def test_of_several_processes_the_first_alone_removes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "checkpoint-12").mkdir()
+    for rank in ("1", "0"):
+        monkeypatch.setenv("RANK", rank)
+        assert last_checkpoint(tmp_path) is None
+        assert (tmp_path / "checkpoint-12").exists() is (rank == "1")
+
+
 @pytest.mark.parametrize("lost", ["trained.safetensors", *FILES])
 def test_a_file_that_is_missing_is_told(tmp_path: Path, lost: str) -> None:
     write(tmp_path / "checkpoint-9")

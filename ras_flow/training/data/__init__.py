@@ -1,1 +1,1 @@
-"""Training data: one record format, converters of published data sets, and HotpotQA-SUBQ."""
+"""Training data of the Graph LLM: the record format, data sets on disk, and HotpotQA-SUBQ."""

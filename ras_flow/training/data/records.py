@@ -1,26 +1,22 @@
 """The one training record, as JSON lines: data alone, without a word of any prompt.
 
 A record is what planner or answerer see at one moment of a run, and what they should say, as in
-docs/training.md. How it is put into words is left to the formatter that training shares with
-inference.
+docs/training.md. Training and inference share the formatter that puts it into words.
 
 Where passages are kept as text (table 2, "No Text-to-Triple"), a hop's ``triples`` are empty and it
 has ``passages``, pairs of title and text.
 
-An answer's target is ``{"answer": "..."}``. ``instruction`` is there only where a task has one,
-``page`` where a plan's subquery looks for a page whose title is known; it is for measuring only.
+An answer's target is ``{"answer": "..."}``. Only some tasks have an ``instruction``. ``page`` is
+the title of the page that a plan's subquery looks for, where it is known; only measures use it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from ras_flow.datasets.reading import read_json_lines
 from ras_flow.errors import InputError
 from ras_flow.formats.plan import MAX_SUBQUERY, is_askable
 from ras_flow.state.schema import PlanLabel
@@ -91,12 +87,6 @@ class Record(TypedDict):
 
 
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
-
-
-def read_records(path: Path) -> Iterator[Record]:
-    """Read a file of records, plain or gzipped."""
-    for number, value in read_json_lines(path):
-        yield check_record(value, f"{path}:{number}")
 
 
 def check_record(value: Any, where: str) -> Record:

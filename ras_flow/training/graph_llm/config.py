@@ -74,7 +74,7 @@ class ModelSettings(Shape):
 
 
 class OptimizerSettings(settings.OptimizerSettings):
-    """How it learns: what both trainings share, with other defaults, and three settings more.
+    """How it learns: the shared settings with other defaults, and three more.
 
     Attributes:
         learning_rate: Of LoRA.

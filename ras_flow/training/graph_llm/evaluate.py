@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,11 +51,10 @@ def evaluate(
     retriever = open_retriever(index, "bm25") if index else None
     if split not in ("dev", "test"):
         raise ConfigurationError(f"A model is measured on dev or test, not on {split!r}.")
-    task = config.model.task
     records = read_split(
         [data / name for name in config.data.sets],
         "test" if split == "test" else "dev",
-        task=task,
+        task=config.model.task,
     )
     if most is not None:
         records = sample(records, most, seed=MEASURED_SEED)
@@ -95,7 +94,7 @@ def evaluate_graph_llm(
     graphs: Graphs | None = None,
     shuffle: int | None = None,
     batch_size: int = 8,
-    log: Callable[[str], None] = lambda _: None,
+    log: Logger = lambda _: None,
 ) -> Measures:
     """Let a model plan and answer, and compare with the targets, outside of any event loop."""
     if isinstance(model, Path):
@@ -139,7 +138,7 @@ async def evaluate_language_model(
     model: LanguageModel,
     records: Sequence[Record],
     *,
-    log: Callable[[str], None] = lambda _: None,
+    log: Logger = lambda _: None,
 ) -> Measures:
     """Let a language model that was not trained plan and answer by few-shot prompts."""
     planner, answerer = PromptedPlanner(model), PromptedAnswerer(model)

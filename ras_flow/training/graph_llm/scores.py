@@ -17,15 +17,15 @@ LATER = "after a search"
 NextPassage = dict[str, float | None]
 """How often the next gold passage is found.
 
-``plans`` after the first hop that should ask for a page whose title is known; of these,
-``by_target`` find it by their target's subquery, ``by_model`` by what the model wrote (a plan
-without subquery finds nothing), and ``relative`` is the one as a share of the other.
+``plans`` counts the plans after the first hop that should ask for a page whose title is known.
+``by_target`` of them find it with their target's subquery, ``by_model`` with what the model wrote
+(without a subquery it finds nothing). ``relative`` is ``by_model`` / ``by_target``.
 """
 
 
 @dataclass
 class Scores:
-    """Sums over records; the properties are their means.
+    """Sums over records; :meth:`as_record` gives their means.
 
     Attributes:
         right: Plans with the right label; answers that are the gold answer, normalised.
@@ -92,7 +92,7 @@ class Measures:
         if "answer" in found:
             out["answer_exact_match"] = found["answer"]["right"]
             out["answer_f1"] = found["answer"]["f1"]
-        return {name: value for name, value in out.items() if value is not None}
+        return out
 
 
 def measure(records: Sequence[Record], texts: Mapping[int, str]) -> Measures:

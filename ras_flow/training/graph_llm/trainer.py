@@ -41,7 +41,7 @@ def graph_trainer(
     # It imports torch.
     from ras_flow.graph_llm.collate import IGNORED, Collator  # noqa: PLC0415
 
-    settings, watch, watched = config.optimizer, config.watch, len(dev) > 0
+    settings, watch = config.optimizer, config.watch
 
     class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]
         """Hides the model's ``config``, which Trainer would take for one of transformers."""
@@ -76,10 +76,6 @@ def graph_trainer(
         def _load_from_checkpoint(self, folder: str, *_: Any) -> None:
             load_trained(model, Path(folder))
 
-        def _load_best_model(self) -> None:
-            # Not by the path that the state names: a run may have been moved.
-            load_trained(model, run / f"checkpoint-{self.state.best_global_step}")
-
     return make_trainer(
         run,
         settings,
@@ -102,9 +98,8 @@ def graph_trainer(
         per_device_eval_batch_size=watch.batch_size,
         dataloader_num_workers=settings.workers,
         ddp_find_unused_parameters=False,
-        load_best_model_at_end=watched and watch.keep == "best",
-        metric_for_best_model="eval_loss" if watched else None,
-        greater_is_better=False if watched else None,
+        load_best_model_at_end=len(dev) > 0 and watch.keep == "best",
+        metric_for_best_model="eval_loss",
         prediction_loss_only=True,
     )
 

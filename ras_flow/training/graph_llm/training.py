@@ -15,6 +15,7 @@ from ras_flow.llms.local.generation import memory_errors_say
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.extras import require
+from ras_flow.training.callbacks import dev_losses
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.data.records import Record
 from ras_flow.training.graph_llm.config import TrainingConfig
@@ -130,7 +131,7 @@ def _kept(state: Any, keep: str) -> tuple[int, float | None]:
     """Return the step whose weights are kept, and their loss on ``dev``, if it was measured."""
     if keep == "best" and state.best_metric is not None:
         return state.best_global_step, state.best_metric
-    losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+    losses = dev_losses(state.log_history)
     return state.global_step, losses[-1] if losses else None
 
 

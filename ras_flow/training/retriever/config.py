@@ -13,12 +13,14 @@ from ras_flow.training.settings import Schedule, TrainingSettings
 
 
 class DataSettings(Settings):
-    """What it learns from: folders of ``ras-flow data supervise``, of ``only`` some sources if any.
+    """What it learns from.
 
     Attributes:
+        sets: Folders that ``ras-flow data supervise`` wrote.
         depth: Steps from a question's entities within which facts are candidates.
         most: Candidate facts at most, nearer ones first.
         share: Part of the training questions.
+        only: Sources to learn from; empty for all.
     """
 
     sets: Annotated[Texts, Field(min_length=1)]
@@ -42,8 +44,11 @@ class OptimizerSettings(settings.OptimizerSettings):
 class WatchSettings(Settings):
     """How training is watched; the checkpoint with the best recall on ``dev`` is kept.
 
-    It is measured, and kept, ``every`` so many steps, by what is among the ``top`` facts of so many
-    ``questions``; ``patience`` stops it after so many measurements without a lower loss.
+    Attributes:
+        every: Steps between measurements, and between checkpoints.
+        top: Facts among which those to find should be.
+        questions: Questions of ``dev`` to measure on, at most.
+        patience: Stop after so many measurements without a lower loss; 0 for never.
     """
 
     every: Positive[int] = 100

@@ -30,7 +30,7 @@ class PathItem:
 
 
 def make_path_items(examples: Sequence[Example], texts: Texts) -> list[PathItem]:
-    """Turn examples into paths; skip examples whose subgraph lacks the path."""
+    """Turn examples into paths, without those that an example's subgraph lacks."""
     items = []
     for example in examples:
         graph = example.graph

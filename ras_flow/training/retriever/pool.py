@@ -167,8 +167,7 @@ def _simple(
                 seen.remove(other)
             steps.pop()
 
-    if length:
-        yield from go(start)
+    yield from go(start)
 
 
 _Pattern = tuple[str, bool, tuple[tuple[int, bool], ...]]
@@ -207,7 +206,6 @@ def representative(graph: Subgraph, pool: Pool, answers: Sequence[int]) -> int:
     return min(
         answers,
         key=lambda one: (-len(nearest[one]), sum(nearest[one].values()), graph.entities[one]),
-        default=-1,
     )
 
 

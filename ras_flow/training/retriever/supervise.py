@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack, aclosing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from ras_flow.errors import InputError
 from ras_flow.formats.normalize import normalize_name
 from ras_flow.support.concurrency import in_order
 from ras_flow.support.files import checksum, whole_file, write_whole
-from ras_flow.support.validation import FilePath, NonNegative, Settings, read_toml
+from ras_flow.support.validation import FilePath, NonNegative, Settings, Share, read_toml
 from ras_flow.training.data.writer import Progress, check_folder
 from ras_flow.training.lock import writer_lock
 from ras_flow.training.retriever.graphs import Graph, read_graph, write_graph
@@ -39,11 +39,13 @@ class SetSettings(Settings):
 class Mix(Splitter, Options):
     """What is labelled, and how: a TOML file; paths in it are relative to it.
 
-    Of a set's training questions it takes a ``share``, of each split the first, so many at most.
+    Attributes:
+        share: Part of each set's training questions.
+        most: Questions of each split of a set, at most; 0 for all.
     """
 
-    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    test: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    dev: Share[float] = 0.1
+    test: Share[float] = 0.2
     sets: Annotated[tuple[SetSettings, ...], Field(strict=False, min_length=1)]
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
     most: NonNegative[int] = 0
@@ -135,6 +137,5 @@ def _kept(mix: Mix, one: SetSettings, base: Path) -> list[Asked]:
 def _record(asked: Asked, source: str, split: Split, got: Label) -> Labelled:
     graph = f"{source}.{asked['graph']}"
     made: Any = {**asked, "graph": graph, "source": source, "split": split}
-    made |= {"positives": got.positives, "paths": got.paths, **({"weak": True} if got.weak else {})}
-    record: Labelled = made
-    return record
+    made |= {"positives": got.positives, "paths": got.paths}
+    return cast(Labelled, made | ({"weak": True} if got.weak else {}))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ras_flow.errors import InputError
 from ras_flow.kg.retrievers import checkpoint
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.parts.protocols import SentenceEncoder
@@ -43,6 +44,11 @@ def train_retriever(
         dev = read_examples(config.data, data, "dev", most=watch.questions)
         if config.model.kind in ("path", "lm"):
             train, dev = ([one for one in some if one.record["paths"]] for some in (train, dev))
+            if not train:
+                raise InputError(
+                    f"No training question has a path, which model.kind = {config.model.kind!r} "
+                    "learns from. Label with a refiner that chooses paths, or set another kind."
+                )
         cards = read_cards(config.data, data)
         log(f"{len(train)} questions for training, {len(dev)} for watching it")
         parts = {"train": train, "dev": dev}
@@ -61,11 +67,10 @@ def train_retriever(
             every=watch.every,
             deadline=deadline,
             patience=watch.patience,
-            kind=_kind(run, dev, task, watch.top),
+            kind=_kind(dev, task, watch.top),
             log=log,
             load_best_model_at_end=bool(dev),
-            metric_for_best_model="eval_recall" if dev else None,
-            greater_is_better=True if dev else None,
+            metric_for_best_model="eval_recall",
         )
         finished = train_on(
             trainer,
@@ -90,7 +95,7 @@ def train_retriever(
         return Progress(finished, state.global_step, state.max_steps)
 
 
-def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
+def _kind(examples: Sequence[Example], task: Task, top: int) -> Any:
     """Return a Trainer that measures loss and recall question by question."""
     torch = require("torch", extra="local")
     base: Any = require("transformers", extra="local").Trainer
@@ -118,9 +123,5 @@ def _kind(run: Path, examples: Sequence[Example], task: Task, top: int) -> Any:
             known = (self.args, self.state, self.control, metrics)
             self.control = self.callback_handler.on_evaluate(*known)
             return metrics
-
-        def _load_best_model(self) -> None:
-            # Not by the path that the state names: a run may have been moved.
-            self._load_from_checkpoint(str(run / f"checkpoint-{self.state.best_global_step}"))
 
     return RetrieverTrainer

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ras_flow.datasets.reading import Row, read_rows
+from ras_flow.errors import InputError
 from ras_flow.training.run import Logger, Progress
 from ras_flow.training.splits import SPLITS
 from ras_flow.training.texts import training
@@ -34,8 +35,13 @@ def train_rows(
         read = [row for name in config.data.files for row in read_rows(data / name)]
         parts = {split: [row for row in read if _split(row) == split] for split in SPLITS}
         first, most = config.data.skip, config.data.most
-        some = [*_limited(parts["train"], config.data.most_of)]
+        some = list(_limited(parts["train"], config.data.most_of))
         parts["train"] = some[first : None if most is None else first + most]
+        if not parts["train"]:
+            raise InputError(
+                f"No row of {', '.join(config.data.files)} is left to train on. Add rows with the "
+                "split train, lower data.skip, or raise data.most_of."
+            )
         parts["dev"] = parts["dev"][: config.data.watch]
         rows = {
             part: [
@@ -46,7 +52,7 @@ def train_rows(
         return training.Prepared(rows, {part: _counts(some) for part, some in parts.items()})
 
     return training.train(
-        config, output, prepare, _card, seconds=seconds, log=log, examples=examples
+        config, output, prepare, _card, seconds=seconds, examples=examples, log=log
     )
 
 

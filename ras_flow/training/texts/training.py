@@ -16,6 +16,7 @@ from ras_flow.llms.local.tokenizer import load_tokenizer
 from ras_flow.llms.local.tuned import Tuned, extractor_name, find_tuned
 from ras_flow.support.extras import require
 from ras_flow.support.paths import path_named
+from ras_flow.training.callbacks import dev_losses
 from ras_flow.training.checkpoints import last_checkpoint
 from ras_flow.training.order import LengthGrouped
 from ras_flow.training.processes import examples_a_step, own_gpu
@@ -43,10 +44,13 @@ def train(
     card: Card,
     *,
     seconds: float | None = None,
+    examples: int | None = None,
     log: Logger = lambda _: None,
-    **facts: Any,
 ) -> Progress:
-    """Train a model, or go on where a call stopped; ``facts`` say what else decides the run."""
+    """Train a model, or go on where an earlier call stopped.
+
+    ``prepare`` cuts the data to so many ``examples``; a run goes on with the same number only.
+    """
     own_gpu()
     deadline = None if seconds is None else time.monotonic() + seconds
     settings, kind = config.optimizer, config.model.kind
@@ -81,13 +85,13 @@ def train(
             per_device_eval_batch_size=settings.batch_size,
             ddp_find_unused_parameters=False,
         )
-        claim(run, config, encoded, **facts, began=began)
+        claim(run, config, encoded, examples=examples, began=began)
         checkpoint = last_checkpoint(run)
         lower = "lower `lengths`, which needs a new output"
         finished = train_on(trainer, settings, checkpoint, log=log, lower=lower)
         state = trainer.state
         if finished and trainer.is_world_process_zero():
-            losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+            losses = dev_losses(state.log_history)
             trained = {
                 "began": began,
                 "examples": len(encoded["train"]),

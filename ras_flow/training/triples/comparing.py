@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ras_flow.parts.records import Extraction
 from ras_flow.runs.databases.stores import open_store
 from ras_flow.support.calls import CallCache
 from ras_flow.support.files import write_whole
+from ras_flow.training.run import Logger
 from ras_flow.training.splits import fraction
 from ras_flow.training.texts.folder import CARD
 from ras_flow.training.triples.card import model_card
@@ -43,7 +44,7 @@ async def compare(
     most_base: int | None = None,
     batch_size: int = 16,
     keep: Path | None = None,
-    log: Callable[[str], None] = lambda _: None,
+    log: Logger = lambda _: None,
 ) -> list[Figures]:
     """Measure an extractor and its base, asked with an example; the figures go into its card."""
     tuned, extractor = trained_extractor(folder, batch_size)

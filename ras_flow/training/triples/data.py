@@ -1,8 +1,8 @@
 """The data of a training run: read, limited, and split by title, then by text.
 
-The split of an example follows from its title (its main subject where it has none) and the seed
-alone, so it does not change when data is added. What is for training goes out where its text is in
-another split too, or its title is one of those that an evaluation keeps for itself.
+The split of an example depends only on the seed and on its title (its main subject if it has none),
+so it does not change when data is added. An example is left out if an evaluation reserves its
+title, or if its text is also in the test split or, for a training example, in the dev split.
 """
 
 from __future__ import annotations

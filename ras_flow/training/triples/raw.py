@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 
@@ -14,6 +14,7 @@ from ras_flow.parts.protocols import Extractor
 from ras_flow.parts.records import Extraction
 from ras_flow.state.schema import Passage, make_passage
 from ras_flow.support.calls import CallCache, Value
+from ras_flow.training.run import Logger
 from ras_flow.training.triples.examples import Example
 
 AT_ONCE = 32
@@ -45,11 +46,10 @@ def refined(
 async def extract_raw(
     extractor: Extractor,
     passages: Sequence[Passage],
-    cache: CallCache | None = None,
-    log: Callable[[str], None] = lambda _: None,
+    cache: CallCache,
+    log: Logger = lambda _: None,
 ) -> dict[str, Extraction]:
     """Extract passages that the cache lacks; what cannot be read is a result, too, and kept."""
-    cache = cache or CallCache(None)
     namespace = (*NAMESPACE, sha256(extractor.identity.encode()).hexdigest()[:16])
     wanted = list({passage["id"]: passage for passage in passages}.values())
     found: dict[str, Extraction] = {}

@@ -40,7 +40,7 @@ def train(
         return training.Prepared(rows, loaded.counts())
 
     return training.train(
-        config, output, prepare, model_card, seconds=seconds, log=log, examples=examples
+        config, output, prepare, model_card, seconds=seconds, examples=examples, log=log
     )
 
 

@@ -10,7 +10,8 @@ import pytest
 from ras_flow.errors import ConfigurationError
 from ras_flow.testing import HashEncoder, ScriptedModel
 from ras_flow.training.data.labels import check_labels
-from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.graph_llm.graphs import nearest_records
 from ras_flow.training.splits import SPLITS, Split, Splitter
 from recipes.graph_llm.attempting import attempt
@@ -85,17 +86,13 @@ def mixed(folder: Path, *names: str, **settings: Any) -> MixConfig:
 
 
 def read_all(folder: Path) -> list[Record]:
-    return [record for split in SPLITS for record in read_split(folder, split)]
-
-
-def read_split(folder: Path, split: Split) -> list[Record]:
-    return list(read_records(folder / f"{split}.jsonl"))
+    return [record for split in SPLITS for record in read_split([folder], split)]
 
 
 def test_a_mix_is_split_by_question_and_has_one_label_an_input(folder: Path) -> None:
     config = load_config(folder / "mix.toml")
     stats = write_mix(config, folder / "out")
-    by_split = {split: read_split(folder / "out", split) for split in SPLITS}
+    by_split = {split: read_split([folder / "out"], split) for split in SPLITS}
     splitter = Splitter(seed=5, dev=0.2, test=0.1)
     for split, records in by_split.items():
         assert records
@@ -171,7 +168,7 @@ async def test_what_the_base_answers_by_itself_needs_no_retrieval(folder: Path) 
         assert (known, len(base.prompts)) == (1, of), "nothing is asked twice"
     config = config.override({"known": folder / "tried/known.jsonl"})
     await asyncio.to_thread(write_mix, config, folder / "out")
-    own = [one for one in read_split(folder / "out", "train") if one["question"] == question]
+    own = [one for one in read_split([folder / "out"], "train") if one["question"] == question]
     assert [one["target"] for one in own] == [{"label": "NO_RETRIEVAL"}, {"answer": answer}]
     assert not any(one["chain"] for one in own)
 
@@ -181,7 +178,7 @@ def test_a_question_that_its_runs_word_differently_is_kept_in_each_wording(folde
     write_lines(folder / "films.jsonl", *rows)
     config = load_config(folder / "mix.toml").override({"noise": Noise(odd_case=0.5)})
     write_mix(config, folder / "out")
-    questions = {record["question"] for record in read_split(folder / "out", "train")}
+    questions = {record["question"] for record in read_split([folder / "out"], "train")}
     wordings = [{question.replace(" (Film)", ""), question} for question in questions]
     assert any(len(both) == 2 and both <= questions for both in wordings)
 
@@ -225,7 +222,7 @@ def test_weights_and_limits(folder: Path) -> None:
         source = Source(file=folder / f"{name}.jsonl", **limits)
         config = MixConfig(sources=(source,), dev=0.2, test=0.1, noise=quiet)
         write_mix(config, folder / "out")
-        return sum(record["task"] == "answer" for record in read_split(folder / "out", "train"))
+        return sum(record["task"] == "answer" for record in read_split([folder / "out"], "train"))
 
     once = answers("films")
     assert answers("films", weight=3.0) > 2 * once
@@ -276,7 +273,7 @@ def test_the_command_converts_and_checks(folder: Path) -> None:
     assert json.loads(told.out)["labels"] == saved["labels"]
     # A record of a development question in the training part is found.
     train = folder / "out/train.jsonl"
-    leak = read_split(folder / "out", "dev")[0] | {"split": "train", "id": "leak"}
+    leak = read_split([folder / "out"], "dev")[0] | {"split": "train", "id": "leak"}
     train.write_text(train.read_text() + json.dumps(leak) + "\n")
     told = run("data", "stats", str(folder / "out"))
     assert told.code == 1

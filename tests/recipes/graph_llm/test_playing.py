@@ -17,7 +17,8 @@ from ras_flow.formats.triples import Spo
 from ras_flow.parts import ChainLink, Extraction, Extractor, PlanRequest
 from ras_flow.state.schema import Passage, Triple
 from ras_flow.testing import HashEncoder, MappingExtractor
-from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.records import Record
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.splits import SPLITS, Split
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.config import load_config
@@ -96,8 +97,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 
 
 def written(mix: Path) -> list[Record]:
-    out = mix.parent / "out"
-    return [one for split in SPLITS for one in read_records(out / f"{split}.jsonl")]
+    return [one for split in SPLITS for one in read_split([mix.parent / "out"], split)]
 
 
 async def play(

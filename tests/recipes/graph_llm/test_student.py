@@ -14,7 +14,8 @@ from ras_flow.formats.triples import Spo
 from ras_flow.parts import ChainLink, PlanRequest, Reading, Reply
 from ras_flow.state.schema import Triple
 from ras_flow.testing import HashEncoder, MappingExtractor, ScriptedPlanner
-from ras_flow.training.data.records import Record, Target, read_records
+from ras_flow.training.data.records import Record, Target
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.splits import SPLITS
 from recipes.graph_llm.case import Case, Page, Step
 from recipes.graph_llm.config import load_config
@@ -125,7 +126,7 @@ SAID = {
 
 
 def written(folder: Path) -> list[Record]:
-    return [one for split in SPLITS for one in read_records(folder / f"{split}.jsonl")]
+    return [one for split in SPLITS for one in read_split([folder], split)]
 
 
 @pytest.fixture

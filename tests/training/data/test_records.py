@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import InputError
-from ras_flow.training.data.records import Record, check_record, read_records
+from ras_flow.training.data.records import Record, check_record
+from ras_flow.training.graph_llm.data import read_split
 
 PLAN: Record = {
     "id": "a/1/0/plan-1",
@@ -47,10 +48,12 @@ def hop(**changes: Any) -> list[dict[str, Any]]:
 def test_a_broken_record_is_told_by_file_line_and_field(
     tmp_path: Path, field: str, value: Any, place: str
 ) -> None:
-    path = tmp_path / "train.jsonl"
-    path.write_text(f"{json.dumps(PLAN)}\n\n{json.dumps({**PLAN, field: value})}\n")
+    (tmp_path / "stats.json").touch()
+    (tmp_path / "train.jsonl").write_text(
+        f"{json.dumps(PLAN)}\n\n{json.dumps({**PLAN, field: value})}\n"
+    )
     with pytest.raises(InputError, match=rf"train\.jsonl:3: (unknown name )?{place}"):
-        list(read_records(path))
+        read_split([tmp_path], "train")
 
 
 def test_a_first_plan_is_never_that_the_graph_suffices() -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from ras_flow.errors import ConfigurationError, InputError
-from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.writer import check_folder, own_set, write_set
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.splits import Split
 from tests.training.data.test_records import PLAN
 
@@ -59,7 +60,7 @@ def test_a_set_is_written_whole_or_stays_as_it_was(
 
     write_set(tmp_path, records, Stats(), inputs=[], settings={})
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    assert list(read_records(tmp_path / "train.jsonl")) == [PLAN]
+    assert read_split([tmp_path], "train") == [PLAN]
     broken = True
     with pytest.raises(error):
         write_set(tmp_path, records, Stats(), inputs=[], settings={})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, InputError
 from ras_flow.kg.retrievers.batch import Item, Texts, distances, number, place, stack
 from ras_flow.kg.retrievers.opening import SHIPPED, open_retriever
 from ras_flow.kg.retrievers.triple import SCALE, TripleModel
 from ras_flow.kg.subgraph import Subgraph
 from ras_flow.llms.sentence_encoder import LocalSentenceEncoder
 from ras_flow.testing import HashEncoder
-from ras_flow.training.retriever.config import TrainingConfig
+from ras_flow.training.retriever.config import DataSettings, TrainingConfig
 from ras_flow.training.retriever.supervise import supervise
 from ras_flow.training.retriever.training import train_retriever
 from tests.graph_llm.tiny import save_base
+from tests.training.data.examples import write_lines
 
 names = st.sampled_from(["a", "b", "c", "d", "m.0x", "m.0y"])
 graphs = st.lists(st.tuples(names, st.sampled_from("xyz"), names), min_size=1, max_size=12)
@@ -168,6 +170,17 @@ def test_stopped_and_resumed_is_the_same_as_unbroken(
     weights.write_bytes(weights.read_bytes()[:-8] + b"\0" * 8)
     with pytest.raises(ConfigurationError, match=r"model.safetensors is damaged"):
         open_retriever(f"local:{tmp_path / 'whole'}", encoder)
+
+
+def test_labels_without_paths_teach_no_retriever_of_paths(labels: Path, tmp_path: Path) -> None:
+    for split in ("train", "dev"):
+        file = labels / "labels" / f"{split}.jsonl"
+        rows = [json.loads(line) | {"paths": []} for line in file.read_text().splitlines()]
+        write_lines(tmp_path / f"{split}.jsonl", *rows)
+    shutil.copytree(labels / "labels" / "graphs", tmp_path / "graphs")
+    settings = config("path", tmp_path).override({"data": DataSettings(sets=(str(tmp_path),))})
+    with pytest.raises(InputError, match=r"path, which model\.kind = 'path'"):
+        train_retriever(settings, tmp_path / "out", encoder=HashEncoder(16))
 
 
 def test_the_shipped_retriever_is_small_and_whole() -> None:

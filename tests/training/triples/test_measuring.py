@@ -12,6 +12,7 @@ from ras_flow.cli.commands import app
 from ras_flow.datasets.facts import read_facts
 from ras_flow.formats.triples import Spo
 from ras_flow.parts import Extraction
+from ras_flow.support.calls import CallCache
 from ras_flow.training.triples.comparing import figures
 from ras_flow.training.triples.examples import Example
 from ras_flow.training.triples.raw import extract_raw, passages_of
@@ -40,8 +41,9 @@ async def test_measures(tmp_path: Path) -> None:
         }
     )
     weak = knowing({"Text 0": [("She", "met", "Bo")], film: [("Salt Road", "by", "Aino Laine")]})
+    passages = passages_of(examples, facts)
     trained, base = [
-        figures(name, await extract_raw(known, passages_of(examples, facts)), examples, facts)
+        figures(name, await extract_raw(known, passages, CallCache(None)), examples, facts)
         for name, known in (("t", good), ("b", weak))
     ]
     assert trained["sources"]["all"]["normalised_recall"] == 0.75

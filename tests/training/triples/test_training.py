@@ -325,6 +325,9 @@ def test_a_model_learns_several_tasks_each_by_its_instruction(home: Path, tmp_pa
     assert counts["train"] == {"join: join": 4, "split: split": 3}
     with pytest.raises(ConfigurationError, match="split, join"):
         make_extractor(load_language_model(f"local:{tmp_path / 'out'}"))
+    skipped = settings.override({"data": settings.data.override({"skip": len(made)})})
+    with pytest.raises(InputError, match=r"data\.skip"):
+        train_rows(skipped, tmp_path / "other", data=tmp_path)
     write_rows(tmp_path / "rows.jsonl", [{**made[0], "task": "other"}])
     with pytest.raises(InputError, match="task"):
         train_rows(settings, tmp_path / "other", data=tmp_path)

@@ -20,7 +20,6 @@ was, and asks nothing twice.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import asdict
@@ -48,8 +47,7 @@ async def build_hotpotqa_subq(
     """Build the data set."""
     config = config or BuildConfig()
     check_folder(folder)
-    most = None if config.limit is None else min(config.limit, sys.maxsize)
-    rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), most)))
+    rows = await asyncio.to_thread(lambda: list(islice(read_rows(path), config.limit)))
     if not rows:
         raise InputError(f"{path} has no questions: name a file of HotpotQA's.")
     stats = Stats()

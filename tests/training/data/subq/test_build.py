@@ -19,11 +19,12 @@ from ras_flow.errors import (
     RunError,
 )
 from ras_flow.training.data.labels import check_labels
-from ras_flow.training.data.records import Record, read_records
+from ras_flow.training.data.records import Record
 from ras_flow.training.data.stats import Stats
 from ras_flow.training.data.subq.build import build_hotpotqa_subq
 from ras_flow.training.data.subq.builder import BuildConfig
 from ras_flow.training.data.writer import own_set
+from ras_flow.training.graph_llm.data import read_split
 from ras_flow.training.splits import SPLITS
 from tests.servers import Answer, OpenAIServer
 from tests.servers.quick import quick_retries
@@ -39,7 +40,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read_all(folder: Path) -> list[Record]:
-    return [record for split in SPLITS for record in read_records(folder / f"{split}.jsonl")]
+    return [record for split in SPLITS for record in read_split([folder], split)]
 
 
 async def build(
@@ -239,7 +240,7 @@ async def test_wrong_files_logs_and_settings_are_told(tmp_path: Path) -> None:
             await build_hotpotqa_subq(bad, tmp_path / "a", made)
         empty = write_list(tmp_path / "empty.json")
         with pytest.raises(InputError, match=r"empty\.json has no questions"):
-            await build_hotpotqa_subq(empty, tmp_path / "a", made, BuildConfig(limit=10**30))
+            await build_hotpotqa_subq(empty, tmp_path / "a", made)
         path = write_questions(tmp_path / "hotpot.json", 1)
         with own_set(tmp_path / "a"):
             with pytest.raises(ConfigurationError, match="Another build writes to"):
