@@ -77,11 +77,12 @@ async def _build(
     encoder: Callable[[], SentenceEncoder],
     kb: str | None = None,
 ) -> str:
-    """Build a graph of a file of triples, unless it is there."""
+    """Build a graph of a file of triples, or of one part of it, unless it is there."""
     from ras_flow.kg.build import build_kg  # noqa: PLC0415
 
     mark = place.with_name(f"{place.name}.source")
     state = await asyncio.to_thread(checksum, source)
+    state += f" {kb}" if kb else ""
     if not (mark.is_file() and mark.read_text(encoding="utf-8") == state):
         place.parent.mkdir(parents=True, exist_ok=True)
         read = await asyncio.to_thread(lambda: list(islice(_rows(source, kb), UNCUT + 1)))

@@ -95,6 +95,18 @@ async def test_a_file_of_triples_and_questions_that_it_answers(tmp_path: Path) -
         await ask(tmp_path, {"reg": {}}, bare)
 
 
+async def test_each_part_of_a_file_has_a_graph_of_its_own(tmp_path: Path) -> None:
+    lives = {"a": "Hammerfest", "b": "Narvik"}
+    facts = [{"triple": ["Ada Lund", "lives in", town], "kb": kb} for kb, town in lives.items()]
+    (tmp_path / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in facts))
+    asked = {"question": "Where does Ada Lund live?", "entities": ["Ada Lund"]}
+    rows = [{**asked, "id": kb, "kb": kb, "answers": [town]} for kb, town in lives.items()]
+    for kb, town in lives.items():
+        system = {f"reg-{kb}": {"kind": "reg"}}
+        await ask(tmp_path, system, rows, kg="facts.jsonl", split=kb)
+        assert rows_of(tmp_path, f"reg-{kb}")[kb].outcome.answers == (town,)
+
+
 def test_the_shipped_two_by_two_can_be_read() -> None:
     from ras_flow.evaluation.config import read_config
 
