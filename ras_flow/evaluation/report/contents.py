@@ -85,7 +85,7 @@ def trust_table(summaries: Summaries, unanswerable: Mapping[str, Sequence[Row]])
         beside = unanswerable.get(one.system, ())
         right = [row for row in one.rows if row.right]
         every = [*one.rows, *beside]
-        support = [row.measures.get("support", float(not row.outcome.doubted)) for row in every]
+        support = [row.measures.get("support", float(bool(row.outcome.supported))) for row in every]
         good = [row.right for row in one.rows] + [False] * len(beside)
         cells = [str(len(one.rows)), str(len(beside))]
         cells += [percent(_share_of_doubted(some)) for some in (beside, right)]

@@ -214,6 +214,18 @@ def test_scores_of_all_answers_together_have_a_column(tmp_path: Path) -> None:
     assert (ras[at], react[at]) == ("87.5", "")
 
 
+def test_a_failed_run_is_none_of_the_surest(tmp_path: Path) -> None:
+    def supported(id: str, score: float, support: float) -> Row:
+        told = Outcome(answer="a", supported=support > 0.5)
+        return row("ras", id, score, outcome=told, measures={"support": support})
+
+    failed = row("ras", "3", 0.0, outcome=Outcome(error="gone"), measures={})
+    rows = [supported("0", 1.0, 0.9), supported("1", 1.0, 0.8), supported("2", 0.0, 0.1), failed]
+    trust = written(tmp_path, {"ras": {}}, rows)[1]["Trust"]
+    assert cell_of(trust, "ras", "wrong of the surest 50%") == "0.0"
+    assert cell_of(trust, "ras", "AUROC") == "100.0"
+
+
 def test_benchmarks_are_shown_together(tmp_path: Path) -> None:
     """Means and distances are over the questions that both systems have."""
     scores = {"ras": [1.0, 0.5, 0.0], "react": [0.0, 0.5, 0.25]}
