@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from ras_flow.parts.checks import reading_of
 from ras_flow.parts.protocols import Extractor, Planner
 from ras_flow.parts.records import Extraction, PlanRequest, Reply
+from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Usage
 from ras_flow.state.usage import usage_by_role
 from ras_flow.support.calls import CallCache, Value, batch
@@ -178,8 +179,9 @@ def _key(request: PlanRequest) -> str:
     chain = [
         [
             link.subquery,
-            [[t["subject"], t["predicate"], t["object"]] for t in link.triples],
+            list(map(spo_of, link.triples)),
             [passage["id"] for passage in link.passages],
+            link.known,
         ]
         for link in request.chain
     ]
