@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ras_flow.errors import InputError
 from ras_flow.formats.history import shorten
@@ -76,9 +76,7 @@ async def write(
     # In a thread: a local model's first count of tokens loads its tokenizer.
     asked, lost = await asyncio.to_thread(fit, model, prefix, blocks)
     [made] = await model.generate([ask(prefix, asked)], max_new_tokens=max_new_tokens, stop=stop)
-    return Reply(
-        spoken(made.text), made.input_tokens, made.output_tokens, lost, truncated=made.truncated
-    )
+    return replace(Reply.of(made, lost), text=spoken(made.text))
 
 
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:
