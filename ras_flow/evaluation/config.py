@@ -31,6 +31,9 @@ POOL = "pool"
 OWN = "own"
 """Stands for the graph of each question."""
 
+DEMO = "demo"
+"""Name of the index and of the graph that come with the package."""
+
 _OF_BENCHMARKS = frozenset({"index", "task", "planning", "kg", "entities"})
 """Settings of a run that are a benchmark's."""
 
@@ -234,9 +237,9 @@ def _benchmark(
         raise ConfigurationError(f"{where}: part = 'dev' needs untouched_by, whose part it is.")
     files = {"path": made.path, "untouched_by": made.untouched_by}
     placed: dict[str, Any] = {key: folder / file for key, file in files.items() if file}
-    if made.index not in (POOL, "demo"):
+    if made.index not in (POOL, DEMO):
         placed["index"] = str(folder / made.index)
-    if made.kg not in (None, POOL, OWN, "demo"):
+    if made.kg not in (None, POOL, OWN, DEMO):
         placed["kg"] = str(folder / made.kg)
     return made.override(placed)
 

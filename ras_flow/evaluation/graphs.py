@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.config import OWN, POOL, BenchmarkConfig
+from ras_flow.evaluation.config import DEMO, OWN, POOL, BenchmarkConfig
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.formats.node_ids import default_name
 from ras_flow.formats.normalize import normalize_name
@@ -57,7 +57,7 @@ def knows_answer(settings: BenchmarkConfig) -> Callable[[Question], bool]:
     """Return a test of whether a question's graph has one of its answers."""
     if settings.kg in (POOL, OWN):
         return lambda question: _has(_names(question.graph), question)
-    if settings.kg is None or settings.kg == "demo":
+    if settings.kg is None or settings.kg == DEMO:
         raise ConfigurationError(
             f"benchmarks.{settings.name}: answerable = true needs `kg`, another one than the demo."
         )
