@@ -31,7 +31,10 @@ async def prepare_graph(
     folder: Path,
     encoder: Callable[[], SentenceEncoder],
 ) -> str | Mapping[str, str]:
-    """Return where a benchmark's graph is, or each question's own; graphs of triples are built."""
+    """Return where a benchmark's graph is, or each question's own; graphs of triples are built.
+
+    Unanswerable questions, which are a benchmark of their own, have theirs among these.
+    """
     kg, where = settings.kg, f"benchmarks.{settings.name}"
     if kg is None:
         raise ConfigurationError(
@@ -44,12 +47,12 @@ async def prepare_graph(
     if kg == POOL:
         return await _build(place, _written(place, benchmark.facts), encoder)
     if kg == OWN:
-        places = {one.id: place / f"{at:06d}" for at, one in enumerate(benchmark.questions)}
-        return {
-            one.id: await _build(places[one.id], _written(places[one.id], one.graph), encoder)
-            for one in benchmark.questions
-            if one.graph
-        }
+        own = {}
+        for at, one in enumerate([*benchmark.questions, *benchmark.unanswerable]):
+            if one.graph:
+                beside = place / f"{at:06d}"
+                own[one.id] = await _build(beside, _written(beside, one.graph), encoder)
+        return own
     return await _build(place, Path(kg), encoder, settings.split) if _is_file(kg) else kg
 
 
