@@ -117,16 +117,18 @@ def is_long(context: Context) -> bool:
 
 def question_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question that is to be answered, under the task's instruction."""
-    instruction = instruction_of(context)
-    said = [Block(instruction)] if instruction else []
-    return [*said, question_block(state)]
+    blocks = [question_block(state)]
+    if instruction := instruction_of(context):
+        blocks.insert(0, Block(instruction))
+    return blocks
 
 
 def goal_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question for a step on the way: the task's instruction is for the answer alone."""
-    instruction = instruction_of(context)
-    said = [Block(f"How to give the final answer, once it is known: {instruction}")]
-    return [question_block(state), *(said if instruction else [])]
+    blocks = [question_block(state)]
+    if instruction := instruction_of(context):
+        blocks.append(Block(f"How to give the final answer, once it is known: {instruction}"))
+    return blocks
 
 
 def question_block(state: RasState) -> Block:
