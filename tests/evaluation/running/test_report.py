@@ -25,13 +25,7 @@ PRICES = {"big": {"input": 1000.0, "output": 2000.0}, "small": {"input": 100.0}}
 
 
 def use(role: str, read: int, written: int) -> Usage:
-    return Usage(
-        role=role,  # type: ignore[typeddict-item]
-        calls=1,
-        input_tokens=read,
-        output_tokens=written,
-        seconds=0.5,
-    )
+    return Usage(role=role, calls=1, input_tokens=read, output_tokens=written, seconds=0.5)
 
 
 def row(system: str, id: str, score: float, **changes: object) -> Row:
