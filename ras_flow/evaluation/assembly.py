@@ -54,7 +54,7 @@ class _NoRetriever:
 class Read(NamedTuple):
     """What an answerer read of a run's graph (None for all of it), and the passages beside it.
 
-    ``chained`` are the facts that stood in evidence chains; None without any chains.
+    ``chained`` are the facts in its evidence chains; None for systems without chains.
     """
 
     triples: Mapping[str, Triple] | None = None
@@ -66,8 +66,8 @@ class Read(NamedTuple):
 class Cell:
     """A system on a benchmark: its settings there, its graph (to be compiled) and its parts.
 
-    ``identities`` are the names of the parts' models by role; ``graphs`` the folders of questions'
-    own graphs; ``linked`` tells whether questions' entities are kept from it.
+    ``identities`` are the parts' models by role. ``graphs`` are the folders of questions' own
+    graphs by id. Where ``linked``, it is not told a question's entities, and has to link them.
     """
 
     benchmark: Benchmark
@@ -82,7 +82,7 @@ class Cell:
 
     @property
     def made_by(self) -> str:
-        """The system that its runs name, and which goes on with them elsewhere, if it can."""
+        """The name that its runs carry: of a registered system if that can continue them."""
         graph, system = self.graph, self.system.system
         if isinstance(graph, SystemBuilder) and graph.parts == self.parts and not system.baseline:
             return str(graph.system)
@@ -111,7 +111,7 @@ class Cell:
         return settings
 
     def given_checksum(self, question: Question) -> str:
-        """Return a checksum of the documents that this question's run is given; of none, too."""
+        """Return a checksum of the documents, if any, that this question's run is given."""
         documents = self.given(question).get("documents", [])
         return sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:12]
 

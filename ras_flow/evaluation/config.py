@@ -123,7 +123,7 @@ class Price(Settings):
 
 
 class Limits(Settings):
-    """Questions under way at once, and what may be paid before no further one is begun."""
+    """Questions under way at once, and the cost at which no further question is begun."""
 
     at_once: Positive[int] = 4
     tokens: NonNegative[int] | None = None
@@ -196,7 +196,7 @@ def parse_config(
 
 
 def _check(made: EvalConfig, where: str) -> None:
-    """Check what single tables do not tell."""
+    """Check what concerns several tables."""
     if not made.benchmarks or not made.systems:
         raise ConfigurationError(
             f"{where}: name at least one benchmark and one system: [benchmarks.NAME], "

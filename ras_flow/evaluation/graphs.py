@@ -19,7 +19,7 @@ from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.files import checksum, write_whole
 
 UNCUT = 20_000
-"""Facts of a graph of which all may be looked at: nothing is chosen by vectors there."""
+"""Facts up to which a graph is searched whole; a larger one needs vectors of its relations."""
 
 _FILES = (".tsv", ".jsonl", ".nt", ".nq", ".ttl")
 """Endings of files of triples, which a graph is built of."""

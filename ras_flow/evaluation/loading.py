@@ -136,7 +136,7 @@ def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:
     try:
         passages = CorpusIndex.open(index).passages
     except IndexMissingError:
-        return True  # Who searches it is told.
+        return True  # The search will say that it is missing.
     return not passages or any(passage["title"] for passage in islice(passages, _LOOKED_AT))
 
 

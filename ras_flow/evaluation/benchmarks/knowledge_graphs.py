@@ -7,7 +7,7 @@ A file of one's own names entities and all answers, and may say which facts they
 
 RoG's rows (Luo et al., 2024) hold a subgraph of WebQSP or CWQ each; SubgraphRAG's file of scored
 triples (Li et al., 2025) holds what its retriever found of it; GrailQA (Gu et al., 2021) is asked
-of Freebase. Who searches no graph is asked these as any other question.
+of Freebase. Systems that search no graph are asked these like any other question.
 """
 
 from __future__ import annotations

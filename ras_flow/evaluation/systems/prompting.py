@@ -36,7 +36,10 @@ class Block:
 def fit(
     model: LanguageModel, prefix: Sequence[Message], blocks: Sequence[Block]
 ) -> tuple[str, int]:
-    """Join blocks that fit, the best ranks first; of a passage too large alone, its beginning."""
+    """Join the blocks that fit, best ranks first, and count the passages that do not.
+
+    A passage that is too large even alone is cut to the room that the others leave.
+    """
     sizes = [model.count_tokens(f"{block.text}\n") + 1 for block in blocks]
     limit = room(model, prefix)
     needed = sum(size for size, block in zip(sizes, blocks, strict=True) if block.rank is None)
