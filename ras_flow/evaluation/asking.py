@@ -58,14 +58,14 @@ class Asker:
         )
 
     async def judged_today(self, question: Question, row: Row) -> Row:
-        """Judge the answer to a question that was asked before as it would be judged today."""
+        """Judge an earlier answer again if its gold or the judging has changed since."""
         mended = row.gold != gold_of(self.cell, question)
         if not mended and row.judging == JUDGING:
             return row
         last, _ = await self._last_step({"configurable": {"thread_id": row.run}})
         state = readable(last.values) if last.created_at else {}
         if not mended and not state:
-            return row  # Its steps are gone, which its measures are of.
+            return row  # Its steps are gone, so they cannot be measured again.
         read = Read() if row.outcome.error else await self.cell.read(state)
         return await asyncio.to_thread(
             judge, self.cell, question, row.outcome, state, row.saved_tokens, read

@@ -54,7 +54,7 @@ class _NoRetriever:
 class Read(NamedTuple):
     """What an answerer read of a run's graph (None for all of it), and the passages beside it.
 
-    ``chained`` are the facts that stood in evidence chains; None without any chains.
+    ``chained`` are the facts in its evidence chains; None for systems without chains.
     """
 
     triples: Mapping[str, Triple] | None = None
@@ -66,8 +66,8 @@ class Read(NamedTuple):
 class Cell:
     """A system on a benchmark: its settings there, its graph (to be compiled) and its parts.
 
-    ``identities`` are the names of the parts' models by role; ``graphs`` the folders of questions'
-    own graphs; ``linked`` tells whether questions' entities are kept from it.
+    ``identities`` are the parts' models by role. ``graphs`` are the folders of questions' own
+    graphs by id. Where ``linked``, it is not told a question's entities, and has to link them.
     """
 
     benchmark: Benchmark
@@ -82,7 +82,7 @@ class Cell:
 
     @property
     def made_by(self) -> str:
-        """The system that its runs name, and which goes on with them elsewhere, if it can."""
+        """The name that its runs carry: of a registered system if that can continue them."""
         graph, system = self.graph, self.system.system
         if isinstance(graph, SystemBuilder) and graph.parts == self.parts and not system.baseline:
             return str(graph.system)
@@ -111,7 +111,7 @@ class Cell:
         return settings
 
     def given_checksum(self, question: Question) -> str:
-        """Return a checksum of the documents that this question's run is given; of none, too."""
+        """Return a checksum of the documents, if any, that this question's run is given."""
         documents = self.given(question).get("documents", [])
         return sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -192,31 +192,32 @@ async def assemble(
     graphs: dict[str, str | Mapping[str, str]] = {}
     for settings, benchmark in loaded:
         for system in config.systems:
-            asked: dict[str, Any] = {"task": settings.settings.get("task", benchmark.task)}
-            if benchmark.retrieval == "given" and system.system.searches:
+            kind = system.system
+            asked: dict[str, Any] = {"task": benchmark.task, **settings.settings}
+            if benchmark.retrieval == "given" and kind.searches:
                 asked["planning"] = "static"
-            context = system.context({**settings.settings, **asked})
-            searches = system.system.searches and benchmark.retrieval != "given"
-            finds = system.system.own_index and given.triple_retriever is not None
-            searches = searches and not finds
+            context = system.context(asked)
+            finds = kind.own_index and given.triple_retriever is not None
+            searches = kind.searches and benchmark.retrieval != "given" and not finds
             if searches and given.retriever is None:
                 key = (settings.name, context.retriever, context.encoder)
                 if key not in indexes:
                     indexes[key] = await prepare_index(settings, benchmark, context, folder)
                 context = context.override({"index": indexes[key]})
             own_graphs: Mapping[str, str] = {}
-            if system.system.graph and given.knowledge is None:
+            if kind.graph and given.knowledge is None:
                 if settings.name not in graphs:
                     encoder = partial(encoder_of, context)
-                    made = await prepare_graph(settings, benchmark, folder, encoder)
-                    graphs[settings.name] = made
+                    graphs[settings.name] = await prepare_graph(
+                        settings, benchmark, folder, encoder
+                    )
                 made = graphs[settings.name]
                 if isinstance(made, str):
                     context = context.override({"kg": made})
                 else:
                     own_graphs = made
             own = replace(given, defaults=context)
-            if searches and not system.system.own_index:
+            if searches and not kind.own_index:
                 own = replace(own, retriever=await own.get_retriever(context))
             cell = await _cell(benchmark, system, context, own, reader, calls, config.seed)
             cells.append(replace(cell, graphs=own_graphs, linked=settings.entities == "linked"))
@@ -232,16 +233,16 @@ async def _cell(
     calls: KeptCalls,
     seed: int,
 ) -> Cell:
-    model = None
-    if system.system.baseline:
+    kind, model = system.system, None
+    if kind.baseline:
         model = reader or await parts.load_model(system.reader, context)
         identities = {"reader": model.identity}
     else:
         parts, identities = await _with_roles(parts, context, calls)
-    if system.system.graph:
+    if kind.graph:
         own = context.kg is None and parts.knowledge is None
         identities["kg"] = "own" if own else (await parts.get_knowledge(context)).identity
-    if system.system.own_index and (context.index or parts.triple_retriever):
+    if kind.own_index and (context.index or parts.triple_retriever):
         identities["retriever"] = (await parts.get_triple_retriever(context, None)).identity
     elif parts.retriever is None:
         parts = replace(parts, retriever=_NoRetriever())
@@ -254,8 +255,8 @@ async def _cell(
     ingredients = Ingredients(
         parts=parts, reader=model, options=system.options, seed=seed, gold=gold
     )
-    graph = system.system.build(ingredients)
-    if system.system.graph and isinstance(graph, SystemBuilder):
+    graph = kind.build(ingredients)
+    if kind.graph and isinstance(graph, SystemBuilder):
         scores = await graph.parts.get_fact_retriever(context)
         identities["kg_retriever"] = scores.identity
         if labels := labels_of(scores):

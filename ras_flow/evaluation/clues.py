@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from ras_flow.datasets.facts import holds
@@ -45,8 +46,7 @@ def read_clues(state: Mapping[str, Any], settings: T2Context, question: Question
         "passages": float(len(state["passages"])),
     }
     if facts and known:
-        measures["clues_right"] = sum(any(holds([fact], one) for fact in facts) for one in known)
-        measures["clues_right"] /= len(known)
+        measures["clues_right"] = fmean(any(holds([fact], one) for fact in facts) for one in known)
     if facts and values:
         measures["slots_right"] = 1 - len(wrong) / len(values)
     return ClueEvidence(

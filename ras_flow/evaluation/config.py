@@ -31,6 +31,9 @@ POOL = "pool"
 OWN = "own"
 """Stands for the graph of each question."""
 
+DEMO = "demo"
+"""Name of the index and of the graph that come with the package."""
+
 _OF_BENCHMARKS = frozenset({"index", "task", "planning", "kg", "entities"})
 """Settings of a run that are a benchmark's."""
 
@@ -120,7 +123,7 @@ class Price(Settings):
 
 
 class Limits(Settings):
-    """Questions under way at once, and what may be paid before no further one is begun."""
+    """Questions under way at once, and the cost at which no further question is begun."""
 
     at_once: Positive[int] = 4
     tokens: NonNegative[int] | None = None
@@ -193,7 +196,7 @@ def parse_config(
 
 
 def _check(made: EvalConfig, where: str) -> None:
-    """Check what single tables do not tell."""
+    """Check what concerns several tables."""
     if not made.benchmarks or not made.systems:
         raise ConfigurationError(
             f"{where}: name at least one benchmark and one system: [benchmarks.NAME], "
@@ -234,9 +237,9 @@ def _benchmark(
         raise ConfigurationError(f"{where}: part = 'dev' needs untouched_by, whose part it is.")
     files = {"path": made.path, "untouched_by": made.untouched_by}
     placed: dict[str, Any] = {key: folder / file for key, file in files.items() if file}
-    if made.index not in (POOL, "demo"):
+    if made.index not in (POOL, DEMO):
         placed["index"] = str(folder / made.index)
-    if made.kg not in (None, POOL, OWN, "demo"):
+    if made.kg not in (None, POOL, OWN, DEMO):
         placed["kg"] = str(folder / made.kg)
     return made.override(placed)
 

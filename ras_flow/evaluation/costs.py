@@ -20,7 +20,7 @@ def money(outcome: Outcome, models: Mapping[str, str], prices: Mapping[str, Pric
 
 
 class Purse:
-    """What was really paid so far: what is kept and asked again costs nothing."""
+    """What was really paid so far; a kept call costs nothing."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = prices

@@ -136,8 +136,8 @@ def _missing(
 def _asked_for(one: Support, support: Sequence[Support], searches: Sequence[str]) -> bool:
     """Tell whether a search names the document, or asks the gold subquery.
 
-    What is asked of one thing is asked of another in the same words: a search asks only the
-    subqueries that it is most like. Of a bare text nothing tells who asks for it: any search does.
+    Subqueries of one question may be worded alike, so a search counts only for those that it is
+    most like. For a bare text, which has neither title nor subquery, any search counts.
     """
     if not one.title and not one.subquery:
         return bool(searches)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.evaluation.config import OWN, POOL, BenchmarkConfig
+from ras_flow.evaluation.config import DEMO, OWN, POOL, BenchmarkConfig
 from ras_flow.evaluation.question import Benchmark, Question
 from ras_flow.formats.node_ids import default_name
 from ras_flow.formats.normalize import normalize_name
@@ -19,7 +19,7 @@ from ras_flow.parts.protocols import SentenceEncoder
 from ras_flow.support.files import checksum, write_whole
 
 UNCUT = 20_000
-"""Facts of a graph of which all may be looked at: nothing is chosen by vectors there."""
+"""Facts up to which a graph is searched whole; a larger one needs vectors of its relations."""
 
 _FILES = (".tsv", ".jsonl", ".nt", ".nq", ".ttl")
 """Endings of files of triples, which a graph is built of."""
@@ -31,7 +31,10 @@ async def prepare_graph(
     folder: Path,
     encoder: Callable[[], SentenceEncoder],
 ) -> str | Mapping[str, str]:
-    """Return where a benchmark's graph is, or each question's own; graphs of triples are built."""
+    """Return where a benchmark's graph is, or each question's own; graphs of triples are built.
+
+    Unanswerable questions, which are a benchmark of their own, have theirs among these.
+    """
     kg, where = settings.kg, f"benchmarks.{settings.name}"
     if kg is None:
         raise ConfigurationError(
@@ -44,12 +47,12 @@ async def prepare_graph(
     if kg == POOL:
         return await _build(place, _written(place, benchmark.facts), encoder)
     if kg == OWN:
-        places = {one.id: place / f"{at:06d}" for at, one in enumerate(benchmark.questions)}
-        return {
-            one.id: await _build(places[one.id], _written(places[one.id], one.graph), encoder)
-            for one in benchmark.questions
-            if one.graph
-        }
+        own = {}
+        for at, one in enumerate([*benchmark.questions, *benchmark.unanswerable]):
+            if one.graph:
+                beside = place / f"{at:06d}"
+                own[one.id] = await _build(beside, _written(beside, one.graph), encoder)
+        return own
     return await _build(place, Path(kg), encoder, settings.split) if _is_file(kg) else kg
 
 
@@ -57,7 +60,7 @@ def knows_answer(settings: BenchmarkConfig) -> Callable[[Question], bool]:
     """Return a test of whether a question's graph has one of its answers."""
     if settings.kg in (POOL, OWN):
         return lambda question: _has(_names(question.graph), question)
-    if settings.kg is None or settings.kg == "demo":
+    if settings.kg is None or settings.kg == DEMO:
         raise ConfigurationError(
             f"benchmarks.{settings.name}: answerable = true needs `kg`, another one than the demo."
         )
@@ -77,11 +80,12 @@ async def _build(
     encoder: Callable[[], SentenceEncoder],
     kb: str | None = None,
 ) -> str:
-    """Build a graph of a file of triples, unless it is there."""
+    """Build a graph of a file of triples, or of one part of it, unless it is there."""
     from ras_flow.kg.build import build_kg  # noqa: PLC0415
 
     mark = place.with_name(f"{place.name}.source")
     state = await asyncio.to_thread(checksum, source)
+    state += f" {kb}" if kb else ""
     if not (mark.is_file() and mark.read_text(encoding="utf-8") == state):
         place.parent.mkdir(parents=True, exist_ok=True)
         read = await asyncio.to_thread(lambda: list(islice(_rows(source, kb), UNCUT + 1)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
 from ras_flow.evaluation.assembly import Cell, Read
-from ras_flow.evaluation.clues import read_clues
+from ras_flow.evaluation.clues import ClueEvidence, read_clues
 from ras_flow.evaluation.error_classes import Evidence, classify
 from ras_flow.evaluation.metrics import CORPUS_METRICS, METRICS
 from ras_flow.evaluation.metrics.facts import chain_coverage, fact_measures, outside
@@ -46,8 +46,7 @@ def judge(
     clues = None
     if isinstance(cell.context, T2Context) and "rounds" in state:
         clues = read_clues(state, cell.context, question)
-    evidence = replace(_evidence(cell, outcome, state, read), clues=clues)
-    finding = classify(question, evidence) if wrong else None
+    finding = classify(question, _evidence(cell, outcome, state, read, clues)) if wrong else None
     return Row(
         benchmark=cell.benchmark.name,
         system=cell.system.name,
@@ -141,7 +140,13 @@ def _facts(
     return measures | {"outside": outside(outcome.answers, found)}
 
 
-def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read) -> Evidence:
+def _evidence(
+    cell: Cell,
+    outcome: Outcome,
+    state: Mapping[str, Any],
+    read: Read,
+    clues: ClueEvidence | None,
+) -> Evidence:
     system = cell.system.system
     reads_text = system.baseline or cell.context.extractor == NO_EXTRACTOR
     passages, triples = state.get("passages", {}), state.get("triples", {})
@@ -156,4 +161,5 @@ def _evidence(cell: Cell, outcome: Outcome, state: Mapping[str, Any], read: Read
         plans=system.plans and "plans" in state,
         may_search=system.searches,
         error=outcome.error,
+        clues=clues,
     )

@@ -1,4 +1,4 @@
-"""Plans and triples that one system paid for serve the others, and a run that was killed.
+"""Plans and triples are kept: what one system paid for serves the others, and a killed run.
 
 Ablations and sweeps ask the same planner and extractor the same things again and again. What a call
 returned is kept with its tokens and seconds. A run that gets it later is charged as if it had asked
@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from ras_flow.parts.checks import reading_of
 from ras_flow.parts.protocols import Extractor, Planner
 from ras_flow.parts.records import Extraction, PlanRequest, Reply
+from ras_flow.state.kg import spo_of
 from ras_flow.state.schema import Passage, Usage
 from ras_flow.state.usage import usage_by_role
 from ras_flow.support.calls import CallCache, Value, batch
@@ -40,7 +41,7 @@ _EXTRACTION, _REPLY = TypeAdapter(Extraction), TypeAdapter(Reply)
 
 
 class KeptCalls:
-    """What calls returned, in a store that outlives the process, and whom they were kept for."""
+    """What calls returned, and who used it unpaid, in a store that outlives the process."""
 
     def __init__(self, store: BaseStore) -> None:
         self._store = store
@@ -54,7 +55,7 @@ class KeptCalls:
         ask: Callable[[list[int]], Awaitable[Sequence[Any]]],
         good: Callable[[Value], bool],
     ) -> list[Value]:
-        """Return what is kept, and make the rest; enter what the run did not have to pay for."""
+        """Return what is kept, and make the rest; note what the run did not have to pay for."""
         hashed = [sha256(f"{role}\0{key}".encode()).hexdigest()[:32] for key in keys]
         run = ASKING.get()
         clock = self._clocks.setdefault((run, role), _Clock())
@@ -147,7 +148,7 @@ class _Clock:
         self._calls, self._now, self._share = 0, perf_counter(), 0.0
 
     def tick(self, change: int = 0) -> float:
-        """Return the seconds so far of a call that was always under way."""
+        """Return the seconds that a call has so far which was under way all the time."""
         now = perf_counter()
         if self._calls:
             self._share += (now - self._now) / self._calls
@@ -157,11 +158,11 @@ class _Clock:
 
 
 def _saved(run: str, role: KeptRole, value: Value, waited: float) -> Usage:
-    """Return what a run did not pay for a kept call; waiting for it is in the run's own time.
+    """Return what a run did not pay for a kept call.
 
-    Tokens are counted where the call is used. A run that asked itself, and was killed before its
-    step was kept, has paid for them: only the seconds are added. There is one entry a call, so that
-    a step that is done again enters nothing twice.
+    Seconds that it waited for the call are in its own time, so only the others are added. If it
+    made the call itself, and was killed before its step was stored, it has paid for the tokens.
+    Each call has one entry, so a step that is done again adds nothing twice.
     """
     paid = value.get("run") == run
     return Usage(
@@ -178,8 +179,9 @@ def _key(request: PlanRequest) -> str:
     chain = [
         [
             link.subquery,
-            [[t["subject"], t["predicate"], t["object"]] for t in link.triples],
+            list(map(spo_of, link.triples)),
             [passage["id"] for passage in link.passages],
+            link.known,
         ]
         for link in request.chain
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ras_flow.documents.source import SourceDocument
 from ras_flow.errors import ConfigurationError, IndexMissingError
-from ras_flow.evaluation.config import POOL, BenchmarkConfig, EvalConfig
+from ras_flow.evaluation.config import DEMO, POOL, BenchmarkConfig, EvalConfig
 from ras_flow.evaluation.metrics.long_answers import check_mauve
 from ras_flow.evaluation.question import Benchmark, Question, findable, of_unanswerable
 from ras_flow.formats.normalize import normalize_name
@@ -22,9 +22,6 @@ from ras_flow.settings.context import Context
 from ras_flow.state.schema import Document
 from ras_flow.support.validation import checked, load_toml
 from ras_flow.training.splits import Split, read_apart
-
-DEMO = "demo"
-"""Name of the index over the corpus that comes with the package."""
 
 SHIPPED = {"demo": ("jsonl", "questions.jsonl"), "demo_kg": ("kg", "kg_questions.jsonl")}
 """Formats of the questions that come with the package: their form and file."""
@@ -139,7 +136,7 @@ def _has_titles(index: str, pool: Sequence[Document] | None) -> bool:
     try:
         passages = CorpusIndex.open(index).passages
     except IndexMissingError:
-        return True  # Who searches it is told.
+        return True  # The search will say that it is missing.
     return not passages or any(passage["title"] for passage in islice(passages, _LOOKED_AT))
 
 

@@ -122,14 +122,7 @@ _FORMS: dict[str, TypeAdapter[Any]] = {
 }
 """What is read of a state, and its form in that of RAS."""
 
-
-class _Use(Usage):
-    """What a step cost; another system may have other roles."""
-
-    role: str
-
-
-_USE = TypeAdapter(_Use)
+_USE = TypeAdapter(Usage)
 
 
 def readable(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -147,7 +147,7 @@ class Rows:
             )
 
     def ask(self, benchmark: str, ids: Iterable[str]) -> None:
-        """Note which questions of a benchmark are asked: other rows are kept, and count no more."""
+        """Note which questions of a benchmark are asked; other rows stay, but no longer count."""
         with self._using() as db:
             db.execute("DELETE FROM asked WHERE benchmark = ?", (benchmark,))
             db.executemany("INSERT INTO asked VALUES (?, ?)", [(benchmark, id) for id in ids])
@@ -183,7 +183,7 @@ class Rows:
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
-        """Give the database to one thread; it keeps all that is written then, or nothing."""
+        """Give one thread the database, within a transaction."""
         with self._lock, _told(self._where), self._db:
             yield self._db
 

@@ -18,7 +18,7 @@ import asyncio
 import json
 import platform
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -125,10 +125,8 @@ def write_text(path: Path, text: str) -> None:
 def _versions(config: EvalConfig, cells: Sequence[Cell]) -> dict[str, Any]:
     packages = {}
     for name in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return {
         "python": platform.python_version(),
         "machine": platform.platform(),

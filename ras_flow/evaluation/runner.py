@@ -97,7 +97,7 @@ async def evaluate(
     What has a row is not asked again, and a run that was under way goes on after its last step;
     where its question or settings are others now, it begins anew.
     """
-    # What is kept of a run names its index, also for commands that are given elsewhere.
+    # Stored runs name their index, which commands in other folders have to find, too.
     out = await asyncio.to_thread(out.resolve)
     async with open_folder(out) as folder:
         with translate_errors(out):
@@ -173,7 +173,7 @@ class _Run:
         for row in await asyncio.to_thread(self._rows.all):
             standing = standings.get((row.benchmark, row.system))
             if standing is None:
-                self._purse.pay(row, {})  # Its models are no longer known, its tokens are.
+                self._purse.pay(row, {})  # Its tokens are known, its models no longer.
                 continue
             cell = standing.asker.cell
             question = cell.benchmark.by_id.get(row.id)

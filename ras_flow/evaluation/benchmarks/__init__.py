@@ -45,10 +45,10 @@ def load_benchmark(
 ) -> Benchmark:
     """Read the questions of a benchmark.
 
-    Rows whose label the task cannot express are left out. ``unanswerable`` is the number of
-    questions to ask beside the others that what is searched does not answer; ``given`` says that
-    each question is asked of its own documents alone, ``pooled`` that the graphs of all questions
-    are searched together.
+    Rows whose label the task cannot express are left out. Of the others, those that ``only``
+    allows are asked, at most ``limit``, and beside them ``unanswerable`` questions that what is
+    searched does not answer. ``given``: each is asked of its own documents alone. ``pooled``: the
+    graphs of all questions are searched together.
     """
     form = FORMS.get(name)
     if form is None:
@@ -112,12 +112,12 @@ def _identified(read: Iterable[tuple[Row, Question | None]]) -> tuple[Question, 
 def _set_apart(
     questions: Questions, pool: Pool, count: int, seed: int, *, given: bool
 ) -> tuple[Questions, Questions, Pool]:
-    """Return the answerable questions, ``count`` that what is searched does not answer, and that.
+    """Return answerable questions, ``count`` unanswerable ones, and the pool to search.
 
-    First come the file's own unanswerable questions; those with documents (MuSiQue) if they are
-    asked of these alone, since a pool would hold what their answerable twins rest on. Else the gold
-    documents of questions drawn by chance are taken out of the pool, and no other question is asked
-    that rests on these.
+    The file's own unanswerable questions are taken if there are enough. Those with documents
+    (MuSiQue) count only where they are asked of these alone: a pool would hold the documents of
+    their answerable twins. Else questions are drawn by chance, their gold documents are taken out
+    of the pool, and no other question is asked that rests on one of these.
     """
     known = tuple(one for one in questions if one.answerable)
     if not count:

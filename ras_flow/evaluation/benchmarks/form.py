@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ras_flow.evaluation.question import Question, Retrieval
 from ras_flow.state.schema import Document
 
 GIVEN = 5
-"""Documents of its own that a question starts from (\u00a74.1)."""
+"""Documents of its own that a question starts from (§4.1)."""
 
 SHORT_ANSWER = ("f1", "exact_match", "match")
 """Metrics of short answers that are judged by their words."""
@@ -49,9 +49,14 @@ def optional_text(row: Row, *fields: str) -> str:
     return ""
 
 
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts, each once, blank ones left out."""
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
 def some_texts(row: Row, field: str) -> tuple[str, ...]:
-    """Return the texts of a list, each once, blank ones left out."""
-    found = tuple(dict.fromkeys(text for text in row.texts(field) if text))
+    """Return the distinct texts of a list, which has to have one."""
+    found = distinct(row.texts(field))
     if not found:
         row.fail(field, "expected at least one text")
     return found

@@ -2,7 +2,7 @@
 
 ::
 
-    {"id": "1", "question": "...", "answers": ["Vistula", "Wis\u0142a"], "type": "two-hop",
+    {"id": "1", "question": "...", "answers": ["Vistula", "Wisła"], "type": "two-hop",
      "documents": [{"title": "Warsaw", "text": "..."}],
      "support": [{"title": "Warsaw", "text": "...", "subquery": "...",
                   "facts": [["Warsaw", "located on", "Vistula"]]}]}

@@ -7,7 +7,7 @@ A file of one's own names entities and all answers, and may say which facts they
 
 RoG's rows (Luo et al., 2024) hold a subgraph of WebQSP or CWQ each; SubgraphRAG's file of scored
 triples (Li et al., 2025) holds what its retriever found of it; GrailQA (Gu et al., 2021) is asked
-of Freebase. Who searches no graph is asked these as any other question.
+of Freebase. Systems that search no graph are asked these like any other question.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pickle import UnpicklingError
 from ras_flow.datasets.choices import write_choices
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.errors import InputError
-from ras_flow.evaluation.benchmarks.form import Form, optional_text, some_texts
+from ras_flow.evaluation.benchmarks.form import Form, distinct, optional_text, some_texts
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.support.extras import require
 
@@ -32,7 +32,7 @@ _STANCES = {"support": "It supports it.", "counter": "It counters it."}
 
 def read_own(row: Row) -> Question:
     """Read a question of one's own; without answers it asks what the graph does not say."""
-    answers = _filled(row.texts("answers"))
+    answers = distinct(row.texts("answers"))
     gold = row.triples("gold") if row.has("gold") else []
     return Question(
         id=optional_text(row, "id"),
@@ -41,7 +41,7 @@ def read_own(row: Row) -> Question:
         answer_sets=_each(answers),
         support=tuple(Support(fact[0], facts=(fact,)) for fact in gold),
         kind=optional_text(row, "type", "kind"),
-        entities=_filled(row.texts("entities")) if row.has("entities") else (),
+        entities=distinct(row.texts("entities")) if row.has("entities") else (),
         graph=tuple(row.triples("triples")) if row.has("triples") else (),
         answerable=bool(answers),
     )
@@ -52,7 +52,7 @@ def read_pathquestion(row: Row) -> Question:
     path = [_spaced(stage) for stage in row.texts("path")]
     if len(path) < 3 or len(path) % 2 == 0:
         row.fail("path", "expected entities with relations between them")
-    answers = tuple(map(_spaced, some_texts(row, "answers")))
+    answers = distinct(map(_spaced, some_texts(row, "answers")))
     return Question(
         id=row.text("id"),
         question=_spaced(row.text("question")),
@@ -69,7 +69,7 @@ def read_pathquestion(row: Row) -> Question:
 
 def read_subgraph(row: Row) -> Question | None:
     """Read a question of WebQSP or RoG's sets and its subgraph; none without an answer."""
-    answers = _filled(row.texts("answers" if row.has("answers") else "answer"))
+    answers = distinct(row.texts("answers" if row.has("answers") else "answer"))
     if not answers:
         return None
     field = "triples" if row.has("triples") else "graph"
@@ -78,7 +78,7 @@ def read_subgraph(row: Row) -> Question | None:
         question=row.text("question"),
         answers=answers,
         answer_sets=_each(answers),
-        entities=_filled(row.texts("q_entity")) if row.has("q_entity") else (),
+        entities=distinct(row.texts("q_entity")) if row.has("q_entity") else (),
         graph=tuple(row.triples(field)) if row.has(field) else (),
     )
 
@@ -112,18 +112,18 @@ def read_scored(row: Row) -> Question | None:
 
 def read_grailqa(row: Row) -> Question | None:
     """Read a question of GrailQA, on ids of Freebase; one without answers is left out."""
-    named = [
+    answers = distinct(
         optional_text(one, "entity_name") or one.text("answer_argument")
         for one in (row.rows("answer") if row.has("answer") else [])
-    ]
-    if not named:
+    )
+    if not answers:
         return None
     query = Row(row.value.get("graph_query"), f"{row.where}:graph_query")
     return Question(
         id=row.text("qid"),
         question=row.text("question"),
-        answers=tuple(dict.fromkeys(named)),
-        answer_sets=_each(named),
+        answers=answers,
+        answer_sets=_each(answers),
         kind=optional_text(row, "level"),
         entities=tuple(
             node.text("id")
@@ -156,13 +156,9 @@ def _spaced(name: str) -> str:
     return " ".join(name.replace("_", " ").split())
 
 
-def _filled(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for text in texts if text))
-
-
 def _each(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return a set of answers that have one name each."""
-    return tuple((answer,) for answer in dict.fromkeys(answers))
+    return tuple((answer,) for answer in answers)
 
 
 def _form(read: Callable[[Row], Question | None]) -> Form:

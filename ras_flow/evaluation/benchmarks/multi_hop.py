@@ -21,7 +21,7 @@ from ras_flow.datasets.contexts import (
 )
 from ras_flow.datasets.reading import Row, read_rows
 from ras_flow.datasets.wording import fill, references
-from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form, optional_text
+from ras_flow.evaluation.benchmarks.form import SHORT_ANSWER, Form, distinct, optional_text
 from ras_flow.evaluation.question import Question, Support
 from ras_flow.formats.normalize import normalize_name
 
@@ -73,7 +73,7 @@ def rows_of_2wiki(path: Path) -> Iterator[Row]:
 def _answers(row: Row) -> tuple[str, ...]:
     field = "aliases" if row.has("aliases") else "answer_aliases"
     aliases = row.texts(field) if row.has(field) else []
-    return tuple(dict.fromkeys([row.text("answer"), *filter(None, aliases)]))
+    return distinct([row.text("answer"), *aliases])
 
 
 def _evidence(row: Row, given: dict[str, list[str]]) -> Iterator[Support]:
@@ -124,8 +124,9 @@ def _steps(row: Row, given: list[tuple[str, str]]) -> Iterator[Support]:
     results = {at: step.first_text("a", "answer") for at, step in enumerate(steps)}
     for step in steps:
         place = paragraph_of_step(step)
-        known = place is not None and 0 <= place < len(given)
-        title, text = given[place or 0] if known else (title_of_step(step), "")
+        title, text = title_of_step(step), ""
+        if place is not None and 0 <= place < len(given):
+            title, text = given[place]
         yield Support(title, text, fill(step.first_text("q", "question"), results))
 
 
@@ -145,7 +146,7 @@ def read_strategyqa(row: Row) -> Question:
 
 
 def _facts(row: Row) -> list[str]:
-    return [fact for fact in row.texts("facts") if fact.strip()] if row.has("facts") else []
+    return list(filter(None, row.texts("facts"))) if row.has("facts") else []
 
 
 def _pages(row: Row) -> Iterator[Support]:

@@ -15,6 +15,7 @@ from ras_flow.datasets.wording import untokenize
 from ras_flow.evaluation.benchmarks.form import (
     SHORT_ANSWER,
     Form,
+    distinct,
     given_documents,
     optional_text,
     some_texts,
@@ -49,7 +50,7 @@ def read_triviaqa(row: Row) -> Question:
     return Question(
         id=row.text("QuestionId"),
         question=row.text("Question"),
-        answers=tuple(dict.fromkeys([answer.text("Value"), *filter(None, aliases)])),
+        answers=distinct([answer.text("Value"), *aliases]),
         documents=given_documents(row, "SearchResults", title="Title", text="Description"),
     )
 
@@ -87,14 +88,14 @@ def read_qed(row: Row) -> Question | None:
 
     Those whose answer is a list are left out, since each part alone would pass for right.
     """
-    answers = set(filter(None, row.texts("answers")))
+    answers = distinct(row.texts("answers"))
     if len(answers) != 1:
         return None
     title, text = row.text("title"), untokenize(row.text("paragraph"))
     return Question(
         id=row.text("id"),
         question=row.text("question"),
-        answers=(untokenize(answers.pop()),),
+        answers=(untokenize(answers[0]),),
         documents=({"title": title, "text": text},),
         support=(Support(title, text),),
     )
@@ -126,7 +127,7 @@ def read_asqa(row: Row) -> Question:
     return Question(
         id=optional_text(row, "sample_id", "id"),
         question=row.first_text("question", "ambiguous_question"),
-        answers=tuple(dict.fromkeys(long)),
+        answers=distinct(long),
         answer_sets=tuple(some_texts(pair, "short_answers") for pair in readings),
         documents=given_documents(row, "docs"),
     )

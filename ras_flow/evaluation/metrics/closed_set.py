@@ -22,8 +22,8 @@ _NO_NOUN = (
     r"makes|fits|matches|describes|explains|states|says|gives|shows|because|since|as)\b(?!-)"
 )
 _CAPITAL = rf"(?:[B-Z]|A(?!\s+(?!{_NO_NOUN})\w)|(?<=[\w,;] )A(?! [A-Z]))\b"
-"""A letter that is no article: an "A" that begins no sentence and no title, or behind which comes
-what stands behind no article."""
+"""A letter that is no article: an "A" counts inside a sentence, unless a title begins with it, or
+before a word that follows no article."""
 _ANSWER = re.compile(
     rf"\banswer(?:\s+(?:is|would be|should be))?\s*:?{_BEFORE}(?:(?:option|choice)\s+{_BEFORE})?"
     rf"(?:({_CAPITAL})|([A-Za-z])\b{_ENDS})",

@@ -17,6 +17,7 @@ def fact_measures(found: Sequence[Spo], gold: Collection[Spo], answers: Groups) 
     wanted = set(map(_key, gold))
     keys = list(map(_key, found))
     names = [{normalize_name(name) for name in group} for group in answers]
+    known = set[str]().union(*names)
     measures: dict[str, float] = {}
     for cut in (None, *CUTS):
         at = "" if cut is None else f"@{cut}"
@@ -25,23 +26,23 @@ def fact_measures(found: Sequence[Spo], gold: Collection[Spo], answers: Groups) 
             right = len(wanted.intersection(best))
             measures[f"fact_recall{at}"] = right / len(wanted)
             measures[f"fact_precision{at}"] = right / len(best) if best else 0.0
-        if names:
-            ends = _ends(best)
-            measures[f"answer_recall{at}"] = _share(not ends.isdisjoint(one) for one in names)
-            known = set().union(*names)
-            with_answer = [not known.isdisjoint((s, o)) for s, _, o in best]
-            measures[f"answer_precision{at}"] = _share(with_answer)
+        ends = _ends(best)
+        measures[f"answer_recall{at}"] = _share(not ends.isdisjoint(one) for one in names)
+        measures[f"answer_precision{at}"] = _share(
+            not known.isdisjoint((subject, object)) for subject, _, object in best
+        )
     return measures
 
 
 def chain_coverage(chained: Collection[Spo], gold: Collection[Spo]) -> float:
     """Return the share of the gold facts that stand in evidence chains."""
-    return len(set(map(_key, gold)) & set(map(_key, chained))) / len(set(map(_key, gold)))
+    wanted = set(map(_key, gold))
+    return len(wanted.intersection(map(_key, chained))) / len(wanted)
 
 
 def outside(said: Sequence[str], found: Collection[Spo]) -> float:
     """Return the share of the answers that are no entity of the facts; 0 without an answer."""
-    ends = _ends(list(map(_key, found)))
+    ends = _ends(map(_key, found))
     return _share(normalize_name(answer) not in ends for answer in said)
 
 
@@ -50,7 +51,7 @@ def _key(fact: Spo) -> Spo:
     return subject, predicate, object
 
 
-def _ends(facts: Sequence[Spo]) -> set[str]:
+def _ends(facts: Iterable[Spo]) -> set[str]:
     return {name for subject, _, object in facts for name in (subject, object)}
 
 

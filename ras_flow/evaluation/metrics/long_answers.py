@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,9 +18,6 @@ MAUVE_MODEL = "gpt2-large"
 
 MAUVE_WORDS = 100
 """Words of question and answer together that MAUVE compares."""
-
-Features = Callable[[list[str]], Any]
-"""Turns texts into an array of shape (texts, features)."""
 
 
 def rouge_lsum(prediction: str, answers: Iterable[str]) -> float:
@@ -48,29 +45,25 @@ def check_mauve(questions: int) -> None:
     require("mauve", extra="mauve")
 
 
-def mauve(
-    predictions: Sequence[str],
-    questions: Sequence[Question],
-    *,
-    features: Features | None = None,
-) -> float:
+def mauve(predictions: Sequence[str], questions: Sequence[Question]) -> float:
     """Return MAUVE: how alike the answers and the gold answers are distributed.
 
-    As in ALCE, a text is a question with its answer, cut after :data:`MAUVE_WORDS` words. Published
-    numbers have the features of gpt2-large, which is fetched from a model hub; numbers made with
-    other features are only comparable among themselves. It says little of less than some hundred
-    texts.
+    As in ALCE, a text is a question with its answer, cut after :data:`MAUVE_WORDS` words. The
+    model :data:`MAUVE_MODEL` is fetched from a model hub. With fewer than a few hundred texts the
+    score says little.
     """
     library = require("mauve", extra="mauve")
     gold = [_beginning(question, question.answers[0]) for question in questions]
     said = [_beginning(*pair) for pair in zip(questions, predictions, strict=True)]
-    if features is not None:
-        compared = {"p_features": features(gold), "q_features": features(said)}
-    else:
-        compared = {"p_text": gold, "q_text": said, "featurize_model_name": MAUVE_MODEL}
     try:
         found = library.compute_mauve(
-            **compared, device_id=-1, max_text_length=512, batch_size=8, verbose=False
+            p_text=gold,
+            q_text=said,
+            featurize_model_name=MAUVE_MODEL,
+            device_id=-1,
+            max_text_length=512,
+            batch_size=8,
+            verbose=False,
         )
     except OSError as error:
         raise ConfigurationError(

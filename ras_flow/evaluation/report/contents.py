@@ -12,7 +12,7 @@ from ras_flow.evaluation.error_classes import ABOUT
 from ras_flow.evaluation.metrics.abstention import auroc, risk_at
 from ras_flow.evaluation.metrics.facts import CUTS
 from ras_flow.evaluation.report.summary import Summary
-from ras_flow.evaluation.report.tables import Table, interval, p_value, percent
+from ras_flow.evaluation.report.tables import Table, interval, mean_percent, p_value, percent
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import Difference
 from ras_flow.formats.text import plain
@@ -85,10 +85,10 @@ def trust_table(summaries: Summaries, unanswerable: Mapping[str, Sequence[Row]])
         beside = unanswerable.get(one.system, ())
         right = [row for row in one.rows if row.right]
         every = [*one.rows, *beside]
-        support = [row.measures.get("support", float(not row.outcome.doubted)) for row in every]
+        support = [row.measures.get("support", float(bool(row.outcome.supported))) for row in every]
         good = [row.right for row in one.rows] + [False] * len(beside)
         cells = [str(len(one.rows)), str(len(beside))]
-        cells += [percent(_share_of_doubted(some)) for some in (beside, right)]
+        cells += [mean_percent([row.outcome.doubted for row in some]) for some in (beside, right)]
         cells += [percent(auroc(support, good))]
         cells += [percent(risk_at(support, good, coverage)) for coverage in COVERAGES]
         rows.append([one.system, *cells])
@@ -115,19 +115,22 @@ def cost_table(summaries: Summaries, config: EvalConfig) -> Table:
     header += ["seconds", "rounds", "hops", "triples"] + (["money"] if config.prices else [])
     rows = []
     for one in summaries:
-        cells = [one.system, f"{one.mean(lambda row: row.outcome.calls):.1f}"]
-        cells.append(f"{one.mean(lambda row: row.outcome.tokens):.0f}")
-        cells.append(f"{one.mean(lambda row: row.outcome.tokens_written):.0f}")
-        cells.append(f"{one.mean(lambda row: row.outcome.tokens_of(weight=WRITTEN)):.0f}")
-        for role in roles:
-            cells.append(f"{fmean(row.outcome.tokens_of(role) for row in one.rows):.0f}")
-        cells.append(f"{median(row.outcome.seconds for row in one.rows):.2f}")
-        cells.append(f"{one.mean(lambda row: row.outcome.rounds):.1f}")
-        cells.append(f"{one.mean(lambda row: len(row.outcome.hops)):.2f}")
-        cells.append(f"{one.mean(lambda row: row.outcome.triples):.1f}")
+        outcomes = [row.outcome for row in one.rows]
+        cells = [
+            one.system,
+            f"{fmean(run.calls for run in outcomes):.1f}",
+            f"{fmean(run.tokens for run in outcomes):.0f}",
+            f"{fmean(run.tokens_written for run in outcomes):.0f}",
+            f"{fmean(run.tokens_of(weight=WRITTEN) for run in outcomes):.0f}",
+            *(f"{fmean(run.tokens_of(role) for run in outcomes):.0f}" for role in roles),
+            f"{median(run.seconds for run in outcomes):.2f}",
+            f"{fmean(run.rounds for run in outcomes):.1f}",
+            f"{fmean(len(run.hops) for run in outcomes):.2f}",
+            f"{fmean(run.triples for run in outcomes):.1f}",
+        ]
         if config.prices:
-            paid = [money(row.outcome, one.config.models, config.prices) for row in one.rows]
-            cells.append(f"{sum(paid):.4f}")
+            paid = sum(money(run, one.config.models, config.prices) for run in outcomes)
+            cells.append(f"{paid:.4f}")
         rows.append(cells)
     note = (
         "Means for one question. Tokens are read and written, thoughts included; weighted, written "
@@ -168,7 +171,7 @@ def clue_table(summaries: Summaries) -> Table | None:
             for resolved in (1.0, 0.0)
         ]
         cells = [one.system, percent(one.measure("resolved"))]
-        cells += [percent(fmean(some) if some else None) for some in scores]
+        cells += map(mean_percent, scores)
         cells += [percent(one.measure(name)) for name in ("clues_right", "slots_right")]
         rows.append([*cells, f"{one.measure('passages'):.1f}"])
     header = ["system", "resolved", "resolved right", "others right", "clues right", "slots right"]
@@ -277,10 +280,6 @@ def _error_kinds(summaries: Summaries) -> dict[str, str]:
     """Return the error classes that there are, with their names in words."""
     there = set[str]().union(*(one.errors for one in summaries))
     return {kind: kind.replace("_", " ") for kind in ABOUT if kind in there}
-
-
-def _share_of_doubted(rows: Sequence[Row]) -> float | None:
-    return fmean(row.outcome.doubted for row in rows) if rows else None
 
 
 def _ahead(gap: Difference | None) -> list[str]:

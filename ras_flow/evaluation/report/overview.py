@@ -8,7 +8,7 @@ from statistics import fmean
 from ras_flow.errors import InputError
 from ras_flow.evaluation.question import UNANSWERABLE
 from ras_flow.evaluation.report.summary import difference, paired
-from ras_flow.evaluation.report.tables import Table, p_value, percent
+from ras_flow.evaluation.report.tables import Table, mean_percent, p_value
 from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.statistics import Difference
 
@@ -36,9 +36,9 @@ def overview_table(rows: Sequence[Row], reference: str, seed: int) -> Table:
         if not pairs:
             continue
         parts = [[pair for pair in pairs if pair[0].benchmark in of] for of in groups.values()]
-        scores = [_mean([row.score for row, _ in part]) for part in parts]
+        scores = [mean_percent([row.score for row, _ in part]) for part in parts]
         found = [
-            _mean([row.measures["recall"] for row, _ in part if "recall" in row.measures])
+            mean_percent([row.measures["recall"] for row, _ in part if "recall" in row.measures])
             for part in parts[: len(metrics)]
         ]
         tokens = fmean(row.outcome.tokens for row, _ in pairs)
@@ -56,10 +56,6 @@ def overview_table(rows: Sequence[Row], reference: str, seed: int) -> Table:
     return Table(
         "All benchmarks", ["system", "questions", *heads, "tokens", "gold found"], lines, note
     )
-
-
-def _mean(values: Sequence[float]) -> str:
-    return percent(fmean(values) if values else None)
 
 
 def _ahead(gap: Difference | None) -> str:

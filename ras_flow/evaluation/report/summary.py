@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -42,10 +42,6 @@ class Summary:
         """Wrong answers by error class."""
         return Counter(row.error_class for row in self.rows if row.error_class)
 
-    def mean(self, of: Callable[[Row], float]) -> float:
-        """Return the mean of something over the questions."""
-        return fmean(map(of, self.rows))
-
     def measure(self, name: str) -> float | None:
         """Return the mean of a measure of the steps; None where no row has it."""
         found = [row.measures[name] for row in self.rows if name in row.measures]
@@ -53,9 +49,7 @@ class Summary:
 
 
 def summarise(
-    config: EvalConfig,
-    rows: Iterable[Row],
-    together: Mapping[str, Mapping[str, float]] | None = None,
+    config: EvalConfig, rows: Iterable[Row], together: Mapping[str, Mapping[str, float]]
 ) -> dict[str, list[Summary]]:
     """Sum up rows by benchmark; the reference is the first of kind ``ras``, else the first."""
     cells: dict[tuple[str, str], list[Row]] = {}
@@ -81,7 +75,7 @@ def summarise(
                 },
                 reference=one is reference,
                 ahead=None if one is reference else difference(paired(own, theirs), config.seed),
-                together=(together or {}).get(f"{benchmark}/{one.name}", {}),
+                together=together.get(f"{benchmark}/{one.name}", {}),
             )
             for one in asked
         ]

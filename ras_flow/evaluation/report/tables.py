@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from ras_flow.evaluation.statistics import Interval
 from ras_flow.formats.text import plain
@@ -42,6 +43,11 @@ def markdown_text(text: str) -> str:
 def percent(value: float | None) -> str:
     """Write a share in per cent; nothing for None."""
     return "" if value is None else f"{100 * value:.1f}"
+
+
+def mean_percent(values: Sequence[float]) -> str:
+    """Write a mean in per cent; nothing where there are no values."""
+    return percent(fmean(values) if values else None)
 
 
 def interval(value: Interval, *, signed: bool = False) -> str:

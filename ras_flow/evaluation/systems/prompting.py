@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ras_flow.errors import InputError
 from ras_flow.formats.history import shorten
@@ -36,7 +36,10 @@ class Block:
 def fit(
     model: LanguageModel, prefix: Sequence[Message], blocks: Sequence[Block]
 ) -> tuple[str, int]:
-    """Join blocks that fit, the best ranks first; of a passage too large alone, its beginning."""
+    """Join the blocks that fit, best ranks first, and count the passages that do not.
+
+    A passage that is too large even alone is cut to the room that the others leave.
+    """
     sizes = [model.count_tokens(f"{block.text}\n") + 1 for block in blocks]
     limit = room(model, prefix)
     needed = sum(size for size, block in zip(sizes, blocks, strict=True) if block.rank is None)
@@ -76,9 +79,7 @@ async def write(
     # In a thread: a local model's first count of tokens loads its tokenizer.
     asked, lost = await asyncio.to_thread(fit, model, prefix, blocks)
     [made] = await model.generate([ask(prefix, asked)], max_new_tokens=max_new_tokens, stop=stop)
-    return Reply(
-        spoken(made.text), made.input_tokens, made.output_tokens, lost, truncated=made.truncated
-    )
+    return replace(Reply.of(made, lost), text=spoken(made.text))
 
 
 def passage_blocks(passages: Iterable[Passage], *, rank: int = 1) -> list[Block]:
@@ -119,16 +120,18 @@ def is_long(context: Context) -> bool:
 
 def question_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question that is to be answered, under the task's instruction."""
-    instruction = instruction_of(context)
-    said = [Block(instruction)] if instruction else []
-    return [*said, question_block(state)]
+    blocks = [question_block(state)]
+    if instruction := instruction_of(context):
+        blocks.insert(0, Block(instruction))
+    return blocks
 
 
 def goal_blocks(state: RasState, context: Context) -> list[Block]:
     """Write the question for a step on the way: the task's instruction is for the answer alone."""
-    instruction = instruction_of(context)
-    said = [Block(f"How to give the final answer, once it is known: {instruction}")]
-    return [question_block(state), *(said if instruction else [])]
+    blocks = [question_block(state)]
+    if instruction := instruction_of(context):
+        blocks.append(Block(f"How to give the final answer, once it is known: {instruction}"))
+    return blocks
 
 
 def question_block(state: RasState) -> Block:

@@ -11,7 +11,7 @@ from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.text import has_word
 
 _ACTION = re.compile(
-    r"\b(search|look\s*up|lookup|retrieve|finish|final\s+answer)\b[^\S\n]*"
+    r"\b(search|look\s*up|retrieve|finish|final\s+answer)\b[^\S\n]*"
     r"(?:\[([^\]\n]*)\]?|\(([^)\n]*)\)?|[:=][^\S\n]*([^\n]+))",
     re.IGNORECASE,
 )

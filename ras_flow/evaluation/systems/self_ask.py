@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ras_flow.evaluation.systems.loop import Thought
 from ras_flow.evaluation.systems.prompting import Block, goal_blocks, passage_blocks
 from ras_flow.evaluation.systems.replies import parse_self_ask
@@ -9,6 +11,7 @@ from ras_flow.evaluation.systems.stepwise import Stepwise
 from ras_flow.parts.records import Reply
 from ras_flow.settings.context import Context
 from ras_flow.state.channels import RasState
+from ras_flow.state.schema import Hop
 
 UNKNOWN = "unknown"
 """Stands for an intermediate answer that the model did not give."""
@@ -59,7 +62,7 @@ class SelfAsk(Stepwise):
     def blocks(self, state: RasState, context: Context) -> list[Block]:
         """Write the question, the follow-up questions so far, and what the last one found."""
         blocks = goal_blocks(state, context)
-        for question, answer in _asked(state, len(state["hops"]) - 1):
+        for question, answer in _asked(state, state["hops"][:-1]):
             blocks.append(Block(f"Follow up: {question}\nIntermediate answer: {answer}", rank=0))
         for last in state["hops"][-1:]:
             if _is_follow_up(state, last["index"]):
@@ -83,12 +86,12 @@ class SelfAsk(Stepwise):
 
     def notes(self, state: RasState) -> str:
         """Write the follow-up questions that were answered."""
-        asked = _asked(state, len(state["hops"]))
+        asked = _asked(state, state["hops"])
         return "\n".join(f"{q} {answer}" for q, answer in asked if answer != UNKNOWN)
 
 
-def _asked(state: RasState, hops: int) -> list[tuple[str, str]]:
-    """Return the first follow-up questions with their answers, also those of rejected replies."""
+def _asked(state: RasState, hops: Sequence[Hop]) -> list[tuple[str, str]]:
+    """Return the follow-up questions of hops with their answers, also those of rejected replies."""
     answers = {
         plan["hop"]: said
         for plan in state["plans"]
@@ -96,7 +99,7 @@ def _asked(state: RasState, hops: int) -> list[tuple[str, str]]:
     }
     return [
         (hop["subquery"], answers.get(hop["index"] + 1, UNKNOWN))
-        for hop in state["hops"][: max(hops, 0)]
+        for hop in hops
         if _is_follow_up(state, hop["index"])
     ]
 

@@ -125,7 +125,7 @@ def winner(valid: Sequence[bool], chosen: Sequence[int]) -> int:
     A summary that supports its candidate is worth a point; so is winning all comparisons, and each
     of them its share.
     """
-    comparisons = max(2 * (len(valid) - 1), 1)
+    comparisons = 2 * (len(valid) - 1)
     points = [fine + chosen.count(at) / comparisons for at, fine in enumerate(valid)]
     return points.index(max(points))
 
@@ -138,4 +138,5 @@ def _total(replies: Sequence[Reply], text: str, *, truncated: bool = False) -> R
         max(one.lost_triples for one in replies),
         calls=len(replies),
         truncated=truncated,
+        cached_tokens=sum(one.cached_tokens for one in replies),
     )

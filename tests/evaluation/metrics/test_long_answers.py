@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import mauve as mauve_library
 import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
@@ -47,36 +48,36 @@ def questions(number: int) -> list[Question]:
     return [Question(str(i), f"What of {i}?", (f"gold {i}",)) for i in range(number)]
 
 
-def spread(centre: float) -> Any:
-    """Features of a text that depend on it alone: a place near a centre."""
-
-    def features(texts: list[str]) -> Any:
-        return np.array(
-            [np.random.default_rng(sum(text.encode())).normal(centre, 1, 4) for text in texts]
-        )
-
-    return features
+def features(text: str) -> Any:
+    """Features that depend on the text alone: those with "elsewhere" are far from the others."""
+    centre = 40 if "elsewhere" in text else 0
+    return np.random.default_rng(sum(text.encode())).normal(centre, 1, 4)
 
 
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The texts that MAUVE compares, which get their features without a model."""
+    texts: list[list[str]] = []
+    compute = mauve_library.compute_mauve
+
+    def compute_mauve(p_text: list[str], q_text: list[str], **more: Any) -> Any:
+        texts.extend([p_text, q_text])
+        gold, said = (np.array(list(map(features, some))) for some in (p_text, q_text))
+        return compute(p_features=gold, q_features=said, **more)
+
+    monkeypatch.setattr(mauve_library, "compute_mauve", compute_mauve)
+    return texts
+
+
+@pytest.mark.usefixtures("seen")
 def test_mauve_is_near_one_for_alike_texts_and_near_zero_for_others() -> None:
     asked = questions(60)
-    alike = mauve([f"gold {i}" for i in range(60)], asked, features=spread(0))
-    apart = mauve(
-        ["elsewhere"] * 60,
-        asked,
-        features=lambda texts: spread(40 if "elsewhere" in texts[0] else 0)(texts),
-    )
-    assert alike > 0.9 and apart < 0.1
+    assert mauve([f"gold {i}" for i in range(60)], asked) > 0.9
+    assert mauve(["elsewhere"] * 60, asked) < 0.1
 
 
-def test_mauve_compares_question_and_answer_cut_to_a_hundred_words() -> None:
-    seen: list[list[str]] = []
-
-    def features(texts: list[str]) -> Any:
-        seen.append(texts)
-        return spread(0)(texts)
-
-    mauve([" said " * 200 + "!", "yes."] * 20, questions(40), features=features)
+def test_mauve_compares_question_and_answer_cut_to_a_hundred_words(seen: list[list[str]]) -> None:
+    mauve([" said " * 200 + "!", "yes."] * 20, questions(40))
     gold, said = seen
     assert gold[1] == "What of 1? gold 1" and said[1] == "What of 1? yes"
     assert len(said[0].split()) == 100

@@ -145,6 +145,7 @@ async def test_a_plan_is_asked_for_again_only_where_something_differs() -> None:
         *(PlanRequest("q", graph=graph) for graph in encoded),
         PlanRequest("q", [ChainLink("q", [])]),
         PlanRequest("q", [ChainLink("r", [])]),
+        PlanRequest("q", [ChainLink("q", [], known=True)]),
         PlanRequest("q", instruction="i"),
         PlanRequest("q", problem="p"),
     ]

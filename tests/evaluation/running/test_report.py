@@ -25,13 +25,7 @@ PRICES = {"big": {"input": 1000.0, "output": 2000.0}, "small": {"input": 100.0}}
 
 
 def use(role: str, read: int, written: int) -> Usage:
-    return Usage(
-        role=role,  # type: ignore[typeddict-item]
-        calls=1,
-        input_tokens=read,
-        output_tokens=written,
-        seconds=0.5,
-    )
+    return Usage(role=role, calls=1, input_tokens=read, output_tokens=written, seconds=0.5)
 
 
 def row(system: str, id: str, score: float, **changes: object) -> Row:
@@ -212,6 +206,18 @@ def test_scores_of_all_answers_together_have_a_column(tmp_path: Path) -> None:
     header, ras, react, *_ = written(tmp_path, SYSTEMS, all_rows())[1]["Scores"]
     at = header.index("mauve")
     assert (ras[at], react[at]) == ("87.5", "")
+
+
+def test_a_failed_run_is_none_of_the_surest(tmp_path: Path) -> None:
+    def supported(id: str, score: float, support: float) -> Row:
+        told = Outcome(answer="a", supported=support > 0.5)
+        return row("ras", id, score, outcome=told, measures={"support": support})
+
+    failed = row("ras", "3", 0.0, outcome=Outcome(error="gone"), measures={})
+    rows = [supported("0", 1.0, 0.9), supported("1", 1.0, 0.8), supported("2", 0.0, 0.1), failed]
+    trust = written(tmp_path, {"ras": {}}, rows)[1]["Trust"]
+    assert cell_of(trust, "ras", "wrong of the surest 50%") == "0.0"
+    assert cell_of(trust, "ras", "AUROC") == "100.0"
 
 
 def test_benchmarks_are_shown_together(tmp_path: Path) -> None:

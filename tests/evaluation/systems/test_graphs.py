@@ -10,11 +10,12 @@ import pytest
 
 from ras_flow.errors import ConfigurationError
 from ras_flow.evaluation.config import parse_config
-from ras_flow.evaluation.rows import ROW, Row
+from ras_flow.evaluation.rows import Row
 from ras_flow.evaluation.runner import Report, evaluate
 from ras_flow.parts.chosen import Parts
 from ras_flow.reg.settings import RegContext
 from ras_flow.testing import HashEncoder, ListRetriever, ScriptedAnswerer, ScriptedPlanner
+from tests.evaluation.running import small
 from tests.reg.world import FACTS, SmallGraph, Words
 
 TITLES = [f"20{year} World Series" for year in (10, 12, 14)]
@@ -39,9 +40,9 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-async def ask(folder: Path, systems: dict[str, Any], rows: Any = ROWS, **small: Any) -> Report:
-    (folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    table = {"format": "kg", "path": "q.jsonl", **small}
+async def ask(folder: Path, systems: dict[str, Any], rows: Any = ROWS, **more: Any) -> Report:
+    small.write_questions(folder, rows)
+    table = {"format": "kg", "path": "questions.jsonl", **more}
     tables = {"benchmarks": {"small": table}, "systems": systems}
     models = {"models": {"answerer": "chain-ends"}}
     parts = Parts.of(encoder=HashEncoder(), fact_retriever=Words(), defaults=RegContext())
@@ -49,8 +50,7 @@ async def ask(folder: Path, systems: dict[str, Any], rows: Any = ROWS, **small: 
 
 
 def rows_of(folder: Path, system: str) -> dict[str, Row]:
-    text = (folder / "out" / "predictions" / "small" / f"{system}.jsonl").read_text()
-    return {row.id: row for row in map(ROW.validate_json, text.splitlines())}
+    return {row.id: row for row in small.rows_of(folder, system)}
 
 
 async def test_questions_are_asked_of_their_own_graphs(tmp_path: Path) -> None:
@@ -95,6 +95,26 @@ async def test_a_file_of_triples_and_questions_that_it_answers(tmp_path: Path) -
         await ask(tmp_path, {"reg": {}}, bare)
 
 
+async def test_what_its_own_graph_does_not_answer_is_asked_of_that_graph(tmp_path: Path) -> None:
+    works = {"question": "Where does Ada Lund work?", "answers": [], "gold": []}
+    rows = [*ROWS, {**ROWS[1], "id": "works", **works}]
+    report = await ask(tmp_path, {"reg": {}}, rows, kg="own", unanswerable=1)
+    _, unanswerable = report.standings
+    assert [(row.id, row.outcome.error) for row in unanswerable.rows] == [("works", "")]
+
+
+async def test_each_part_of_a_file_has_a_graph_of_its_own(tmp_path: Path) -> None:
+    lives = {"a": "Hammerfest", "b": "Narvik"}
+    facts = [{"triple": ["Ada Lund", "lives in", town], "kb": kb} for kb, town in lives.items()]
+    (tmp_path / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in facts))
+    asked = {"question": "Where does Ada Lund live?", "entities": ["Ada Lund"]}
+    rows = [{**asked, "id": kb, "kb": kb, "answers": [town]} for kb, town in lives.items()]
+    for kb, town in lives.items():
+        system = {f"reg-{kb}": {"kind": "reg"}}
+        await ask(tmp_path, system, rows, kg="facts.jsonl", split=kb)
+        assert rows_of(tmp_path, f"reg-{kb}")[kb].outcome.answers == (town,)
+
+
 def test_the_shipped_two_by_two_can_be_read() -> None:
     from ras_flow.evaluation.config import read_config
 
@@ -114,9 +134,9 @@ async def test_ras_searches_a_graph_beside_its_documents(tmp_path: Path) -> None
         knowledge=SmallGraph(FACTS[:1]),
         fact_retriever=Words(),
     )
-    (tmp_path / "q.jsonl").write_text(json.dumps(ROWS[0]))
-    small = {"format": "kg", "path": "q.jsonl"}
-    tables = {"benchmarks": {"small": small}, "systems": {"ras_kg": {"extractor": "none"}}}
+    small.write_questions(tmp_path, ROWS[:1])
+    table = {"format": "kg", "path": "questions.jsonl"}
+    tables = {"benchmarks": {"small": table}, "systems": {"ras_kg": {"extractor": "none"}}}
     await evaluate(parse_config(tables, tmp_path), tmp_path / "out", parts=parts)
     [row] = rows_of(tmp_path, "ras_kg").values()
     assert not row.outcome.error and row.outcome.triples == 1, row.outcome

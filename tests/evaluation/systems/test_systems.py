@@ -157,6 +157,17 @@ async def test_sure_chooses_the_candidate_whose_summary_wins_though_it_came_seco
     assert model.at_once > 1
 
 
+@pytest.mark.parametrize("kind", ["single", "sure"])
+async def test_tokens_that_a_server_had_read_before_are_told(kind: str) -> None:
+    class Caching(ScriptedModel):
+        async def generate(self, *args: Any, **more: Any) -> Any:
+            return [replace(one, cached_tokens=5) for one in await super().generate(*args, **more)]
+
+    model = Caching(REPLIES[kind])
+    result = await ask(build(kind, model, top_k=4))
+    assert result["usage"]["answer"]["cached_tokens"] == 5 * len(model.prompts)
+
+
 async def test_sure_asks_for_no_summaries_where_there_is_no_choice() -> None:
     one = ScriptedModel(lambda text: "1. Narvik\n2. narvik")
     assert (await ask(build("sure", one)))["answer"] == "Narvik"
