@@ -239,6 +239,7 @@ class Extraction:
         output_tokens: Generated tokens.
         calls: Model calls: several for a long passage, none for an empty one.
         left: Texts of the parts that failed, where others did not: the rest need not be read again.
+        cached_tokens: Those of the prompt tokens that the model's server had read before.
     """
 
     triples: list[tuple[str, str, str]]
@@ -248,6 +249,7 @@ class Extraction:
     output_tokens: int = 0
     calls: int = 1
     left: list[str] = field(default_factory=list)
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True)

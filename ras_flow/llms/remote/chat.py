@@ -172,7 +172,7 @@ class ChatLanguageModel:
                         sdk_retries=self._by_name,
                     )
         except ModelResponseError as error:
-            system = any(message["role"] == "system" for message in told)
+            system = told != without_system(prompt)
             if self._may_change(
                 chat, str(error), stops=bool(sent), schema=bool(more), system=system
             ):
@@ -190,6 +190,7 @@ class ChatLanguageModel:
             again,
             input_tokens=made.input_tokens + again.input_tokens,
             output_tokens=made.output_tokens + again.output_tokens,
+            cached_tokens=made.cached_tokens + again.cached_tokens,
         )
 
     async def _invoke(

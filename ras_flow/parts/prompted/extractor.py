@@ -172,6 +172,7 @@ class PromptedExtractor:
             output_tokens=sum(part.output_tokens for part in good),
             calls=sum(not isinstance(made, Share) for _, made in parts),
             left=list(failed) if facts or len(failed) < len(parts) else [],
+            cached_tokens=sum(part.cached_tokens for part in good),
         )
 
 
