@@ -109,7 +109,7 @@ class ChatLanguageModel:
             else make_slots(max_concurrency)
         )
         self._clients = LoopClients(lambda: open_clients(self._chat, by_name=self._by_name))
-        profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
+        profile = self._chat.profile or {}
         limit = window or profile.get("max_input_tokens")
         self.window = max(limit - ROOM_FOR_OUTPUT, limit // 2) if limit else DEFAULT_WINDOW
         self._takes_stops = self._takes_schemas = self._takes_system = True
@@ -120,7 +120,7 @@ class ChatLanguageModel:
         self.identity = self._identity()
 
     def _identity(self) -> str:
-        told = dict(self._chat._identifying_params.items())
+        told = dict(self._chat._identifying_params)
         # A gateway may tell models of one name apart by these.
         told |= {"path": self._endpoint.path, "query": getattr(self._chat, "default_query", None)}
         named = {key: value for key, value in told.items() if value or key not in _ROUTES}
