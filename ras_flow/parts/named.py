@@ -103,8 +103,8 @@ def extractor_of(context: Context) -> Extractor:
             "triples. Name another model as the extractor."
         )
     name = extractor_name(context.extractor)
-    if is_trained_for(name, HOP):
-        name = extractor_name(DEFAULT_MODEL)  # It extracts nothing: this one's triples are stored.
+    if is_trained_for(name, HOP):  # It extracts nothing; what the default one extracted is kept.
+        name = extractor_name(DEFAULT_MODEL)
     model = _model(context, name)
     extractor = make_extractor(model, context.extractor_output, together=context.loop != "paper")
     return DemoExtractor(extractor) if context.index == DEMO_INDEX else extractor
@@ -122,8 +122,8 @@ def answerer_of(context: Context) -> Answerer:
 def loop_of(context: Context, *, knowledge: bool) -> Loop:
     """Return the loop that is asked for, or one call a hop where one model in all roles can do it.
 
-    Chat models can, and models that were trained to, unless a knowledge graph is searched: of its
-    facts they read too many at once.
+    Chat models can. So can models that were trained to, unless a knowledge graph is searched: they
+    would read too many of its facts at once.
     """
     if context.loop is not None:
         return context.loop
@@ -152,15 +152,13 @@ def hop_reader_of(context: Context) -> HopReader:
 
 
 def reading_of_answerer(context: Context) -> Reading:
-    """Return how much the answerer reads best; it is not set up for that."""
+    """Return how much the answerer reads best, without loading it."""
     if local := find_graph_llm(context.answerer):
         return local.config.reading
     if is_trained_for(context.answerer, HOP):
         return HOP_READING
     if context.answerer == CHAIN_ENDS:
         return ChainEnds.reading
-    if is_default(context.answerer):
-        return Reading(kg_triples=FEW_FACTS)
     export = find_export(context.answerer)
     return Reading() if export is None else read_export(export).config.reading
 

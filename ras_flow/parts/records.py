@@ -165,7 +165,7 @@ class SearchSeen:
 
 @dataclass(frozen=True)
 class HopRequest:
-    """What a model reads that reads a hop, notes its facts and names the next step in one call.
+    """What a model gets to read a hop, note its facts and name the next step in one call.
 
     Attributes:
         question: The main question Q.
@@ -173,7 +173,7 @@ class HopRequest:
         numbers: The number of each of the run's passages by its id.
         again: Passages of earlier searches that are shown once more, by number.
         last: No further search can be made.
-        guess: What to write where the documents do not say: a guess, or what comes nearest.
+        guess: Where the documents do not say, it writes its best guess, not what comes nearest.
         may_know: The task lets it answer what any well-read person knows.
         instruction: Task-specific wording (paper table 5), possibly empty.
         problem: Why the previous reply could not be used; None on a first attempt.
@@ -239,6 +239,7 @@ class Extraction:
         output_tokens: Generated tokens.
         calls: Model calls: several for a long passage, none for an empty one.
         left: Texts of the parts that failed, where others did not: the rest need not be read again.
+        cached_tokens: Those of the prompt tokens that the model's server had read before.
     """
 
     triples: list[tuple[str, str, str]]
@@ -248,6 +249,7 @@ class Extraction:
     output_tokens: int = 0
     calls: int = 1
     left: list[str] = field(default_factory=list)
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -321,7 +323,8 @@ class Reading:
         Raises:
             ConfigurationError: One is too small.
         """
-        if min(self.top_k, self.kg_triples, self.max_triples or 1) < 1 or self.max_triples == 0:
+        most = 1 if self.max_triples is None else self.max_triples
+        if min(self.top_k, self.kg_triples, most) < 1:
             raise ConfigurationError(
                 f"{self!r} reads nothing: top_k, kg_triples and max_triples must be at least 1."
             )

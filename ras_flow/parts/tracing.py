@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.documents import Document
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def traced_generation(
-    model: str, prompts: Sequence[Sequence[Message]], **parameters: Any
+    model: str, prompts: Sequence[Sequence[Message]], *, max_new_tokens: int
 ) -> AsyncIterator[list[Generation]]:
     """Report a local model's generations, one run a prompt."""
     manager = _manager()
@@ -39,7 +39,7 @@ async def traced_generation(
         {"name": model},
         [convert_to_messages([dict(message) for message in prompt]) for prompt in prompts],
         name=model,
-        invocation_params={"model": model, **parameters},
+        invocation_params={"model": model, "max_new_tokens": max_new_tokens},
     )
     try:
         yield made

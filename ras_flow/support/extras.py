@@ -15,7 +15,7 @@ def require(module: str, *, extra: str) -> ModuleType:
     Threads of torch and FAISS then rest while they wait for each other, unless ``OMP_WAIT_POLICY``
     says otherwise or the process has loaded OpenMP before.
     """
-    # By default they spin, which beside other busy processes takes the cores from themselves too.
+    # By default they spin, and take cores from other processes and from each other.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         return importlib.import_module(module)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
@@ -52,7 +52,7 @@ def write_whole(path: Path, text: str) -> None:
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """Open a file to write as :func:`write_whole` does, piece by piece."""
-    # Before links are followed: that of a pipe, as /dev/stdout may be one, leads to no path.
+    # Before links are followed: /dev/stdout may be a link to a pipe, which has no path.
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file
@@ -70,7 +70,7 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """Give a folder to write, which takes its name when all of it is there."""
-    # Hidden, as those of files: other names may be a person's own, as for a copy of an older model.
+    # Hidden: a name without a dot may be a person's own, such as a copy of an older model.
     scratch, before = (
         path.with_name(f".{path.name}.{state}") for state in ("unfinished", "before")
     )
@@ -95,23 +95,12 @@ def whole_folder(path: Path) -> Iterator[Path]:
 def let_all_read(folder: Path) -> None:
     """Let everyone read a folder's files.
 
-    Weights are written for their owner alone: they would be packaged so, and a server may be
-    another user.
+    Weights are written readable by their owner alone. They would be packaged like that, and a
+    server may run as another user.
     """
     for path in folder.rglob("*"):
         if path.is_file():
             path.chmod(0o644)
-
-
-def first_wrong(folder: Path, sums: Mapping[str, str]) -> tuple[Path, str] | None:
-    """Compare a folder's files with their checksums."""
-    for name, expected in sums.items():
-        file = folder / name
-        if not file.is_file():
-            return file, "missing"
-        if checksum(file) != expected:
-            return file, "damaged"
-    return None
 
 
 def checksum(path: Path) -> str:

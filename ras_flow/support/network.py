@@ -16,7 +16,7 @@ _VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def check_network() -> None:
-    """Find out whether servers can be called, before any client says so in its own way."""
+    """Check certificates and proxies, before a client fails in words of its own."""
     certificates()
     for kind in socks_proxies():
         try:

@@ -25,7 +25,7 @@ def _folder(variable: str, of_user: Callable[[str], Path]) -> Path:
     given = os.environ.get(variable)
     try:
         return Path(given).expanduser() if given else of_user("ras-flow")
-    except RuntimeError as error:  # As in containers with a user that no one made.
+    except RuntimeError as error:  # As in containers that run as a user without an account.
         raise ConfigurationError(
             f"This user has no home folder. Set {variable} to a folder that can be written."
         ) from error

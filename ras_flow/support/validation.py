@@ -101,9 +101,9 @@ def explain(error: ValidationError, kind: object = None, what: str = "") -> str:
     if fault["type"] == "missing":
         return f"{prefix}{place} is missing."
     expected = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    shown = repr(fault["input"])
     if not expected.startswith("must be"):
         return f"{prefix}{place}: {expected}" if fault["loc"] else f"{prefix}{expected}"
+    shown = repr(fault["input"])
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
     return f"{prefix}{place} {expected}, not {shown}."
 

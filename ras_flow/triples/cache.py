@@ -174,6 +174,7 @@ def _join(before: Extraction, parts: Sequence[Extraction]) -> Extraction:
         sum(part.output_tokens for part in parts),
         sum(part.calls for part in parts),
         left,
+        sum(part.cached_tokens for part in parts),
     )
 
 

@@ -14,7 +14,7 @@ from ras_flow.graph_llm import gnn
 from ras_flow.graph_llm.checkpoint import save_graph_llm
 from ras_flow.graph_llm.roles import GraphAnswerer, GraphPlanner
 from ras_flow.graph_llm.shared import SharedGraphLLM
-from ras_flow.llms.waiting import taken
+from ras_flow.llms import waiting
 from ras_flow.parts import AnswerRequest, PlanRequest
 from tests.graph_llm.tiny import APART, BRIDGE, HALF, LOOP, build, chain, graph
 from tests.llms.test_joining import Busy
@@ -45,8 +45,8 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def start(*calls: Any) -> list[asyncio.Task[Any]]:
-    tasks, before = [asyncio.create_task(call) for call in calls], taken()
-    while taken() < before + len(tasks):
+    tasks, before = [asyncio.create_task(call) for call in calls], waiting._taken
+    while waiting._taken < before + len(tasks):
         await asyncio.sleep(0.01)
     return tasks
 

@@ -205,6 +205,13 @@ async def test_another_refusal_with_a_system_role_is_told() -> None:
     assert len(server.requests) == 2
 
 
+async def test_a_prompt_of_a_system_message_alone_is_not_asked_again_and_again() -> None:
+    with OpenAIServer([Answer(match="", status=400, error="System role not supported")]) as server:
+        with pytest.raises(ModelResponseError, match="System role"):
+            await client("openai", server).generate([PROMPT[:1]], max_new_tokens=9)
+    assert len(server.requests) == 1
+
+
 REFUSED_STOPS = [
     "Unsupported parameter: 'stop' is not supported with this model.",
     "Argument not supported on this model: stop",
@@ -245,8 +252,9 @@ async def test_a_model_that_turns_out_to_think_first_is_given_room_for_it(though
     assert [request["body"].get("stop") for request in server.requests] == [STOP, None, None]
 
 
-HIDDEN = {"prompt_tokens": 11, "completion_tokens": 64, "total_tokens": 75}
+HIDDEN: dict[str, Any] = {"prompt_tokens": 11, "completion_tokens": 64, "total_tokens": 75}
 HIDDEN |= {"completion_tokens_details": {"reasoning_tokens": 60}}
+HIDDEN |= {"prompt_tokens_details": {"cached_tokens": 5}}
 
 
 @pytest.mark.parametrize(
@@ -270,6 +278,7 @@ async def test_an_answer_that_thoughts_leave_no_room_is_asked_for_again(
     assert len(server.requests) == asked
     assert made.text.strip() == "Paris" if asked == 2 else made.text.strip() in ("", "Par")
     assert asked == 1 or not made.truncated
+    assert made.cached_tokens == 5 * bool(first.fields)
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])

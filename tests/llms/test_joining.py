@@ -15,15 +15,10 @@ from ras_flow.llms import LocalLanguageModel
 from ras_flow.llms.local import generation, tokenizer
 from ras_flow.llms.local import model as local
 from ras_flow.llms.local.joining import run_in_lane
-from ras_flow.parts import Generation, Message
-from tests.llms.tiny import save_tiny_model
+from ras_flow.parts import Generation
+from tests.llms.tiny import chat
 
 TEXTS = ["a", "bc " * 9, "what is this? " * 12, "東京" * 30, "x" * 201, "last one"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
@@ -61,12 +56,8 @@ class Busy:
         await self._held
 
 
-def chat(text: str) -> list[Message]:
-    return [{"role": "system", "content": "Rules."}, {"role": "user", "content": text}]
-
-
 async def ask(model: LocalLanguageModel, *texts: str, new: int = 20) -> list[Generation]:
-    return await model.generate([chat(text) for text in texts], max_new_tokens=new)
+    return await model.generate([chat(text, examples=0) for text in texts], max_new_tokens=new)
 
 
 async def start(*calls: Any) -> list[asyncio.Task[list[Generation]]]:

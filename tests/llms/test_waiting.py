@@ -16,9 +16,9 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ras_flow.errors import ConfigurationError, OverloadedError
-from ras_flow.llms import load_language_model
+from ras_flow.llms import load_language_model, waiting
 from ras_flow.llms.remote.chat import ChatLanguageModel
-from ras_flow.llms.waiting import VARIABLE, call_slot, taken
+from ras_flow.llms.waiting import VARIABLE, call_slot
 from ras_flow.parts import Message
 from tests.faults.world import builder, question, settings, town
 from tests.faults.world import model as answers
@@ -45,7 +45,7 @@ async def test_calls_beyond_the_limit_are_refused_and_the_others_served(
             *(model.generate([PROMPT], max_new_tokens=5) for _ in range(6)), return_exceptions=True
         )
         refused = [one for one in made if isinstance(one, OverloadedError)]
-        assert (len(refused), len(server.requests), taken()) == (2, 4, 0)
+        assert (len(refused), len(server.requests), waiting._taken) == (2, 4, 0)
         assert "4 model calls" in str(refused[0]) and VARIABLE in str(refused[0])
         [again] = await model.generate([PROMPT], max_new_tokens=5)
         assert again.text == "Paris"
@@ -63,7 +63,7 @@ async def test_a_request_of_more_calls_than_places_is_served(
         prompts: list[list[Message]] = [[{"role": "user", "content": f"p{n}"}] for n in range(10)]
         made = await model.generate(prompts, max_new_tokens=5)
         assert [one.text for one in made] == [f"P{n}" for n in range(10)]
-        assert taken() == 0
+        assert waiting._taken == 0
 
 
 async def test_no_new_question_is_taken_while_half_of_the_places_are_taken(
@@ -112,18 +112,18 @@ async def test_cancelled_runs_leave_the_queue_and_free_their_connection() -> Non
         for one in given:
             one["settings"] |= {"max_concurrency": 1, "model_timeout": 60.0, "top_k": 1}
         runs = [asyncio.create_task(graph.ainvoke(one)) for one in given]
-        while taken() < 5 or not server.requests:
+        while waiting._taken < 5 or not server.requests:
             await asyncio.sleep(0.01)
         served = about(server).pop()
         last = (served + 1) % 5
-        waiting = [run for n, run in enumerate(runs) if n not in (served, last)]
-        for run in waiting:
+        queued = [run for n, run in enumerate(runs) if n not in (served, last)]
+        for run in queued:
             run.cancel()
-        await asyncio.wait(waiting)
-        assert (taken(), about(server)) == (2, {served})
+        await asyncio.wait(queued)
+        assert (waiting._taken, about(server)) == (2, {served})
         runs[served].cancel()
         await asyncio.wait([runs[served]])
-        assert taken() == 1
+        assert waiting._taken == 1
         gate.set()
         assert (await runs[last])["answer"] == town(last)
         assert about(server) == {served, last}

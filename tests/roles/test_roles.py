@@ -128,6 +128,29 @@ async def test_an_answer_that_came_to_its_limit_says_so() -> None:
     assert cut.truncated and not whole.truncated
 
 
+async def test_every_role_counts_the_tokens_that_a_server_had_read_before() -> None:
+    class Cached(ScriptedModel):
+        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
+            return [Generation("[SUBQ] who?", 9, 2, cached_tokens=4) for _ in prompts]
+
+    [plan] = await PromptedPlanner(Cached()).plan([PlanRequest("Q?")])
+    [answer] = await PromptedAnswerer(Cached()).answer([AnswerRequest("Q?")])
+    [made] = await PromptedExtractor(Cached()).extract([passage("Narvik")])
+    assert [one.cached_tokens for one in (plan, answer, made)] == [4, 4, 4]
+
+
+@pytest.mark.parametrize(("written", "cut"), [("[SUBQ] Where was", True), ("[SUBQ] a?\n[x", False)])
+async def test_a_plan_says_that_it_came_to_its_limit_unless_it_was_whole_before(
+    written: str, cut: bool
+) -> None:
+    class Limited(ScriptedModel):
+        async def generate(self, prompts: Any, **_: Any) -> list[Generation]:
+            return [Generation(written, truncated=True) for _ in prompts]
+
+    [plan] = await PromptedPlanner(Limited()).plan([PlanRequest("Q?")])
+    assert plan.truncated is cut
+
+
 async def test_no_answer_is_paid_for_after_a_refused_key() -> None:
     refused = asyncio.Event()
 

@@ -55,7 +55,7 @@ def greedy(
     *,
     max_new_tokens: int,
     has_ended: Callable[[int, list[int]], bool],
-    words: Sequence[Sequence[int]] = (),
+    words: Sequence[Sequence[int]],
 ) -> list[list[int]]:
     """Continue each prompt with its most likely tokens.
 
@@ -68,7 +68,7 @@ def greedy(
     if not can_share(model):
         return _by_transformers(model, prompts, max_new_tokens, has_ended)
     texts: list[list[int]] = [[] for _ in prompts]
-    lookups = [Lookup(text) for text in words or [()] * len(prompts)]
+    lookups = [Lookup(text) for text in words]
     rows = list(range(len(prompts)))
     live = set(rows)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ras_flow.errors import ConfigurationError
-from ras_flow.support.files import first_wrong
+from ras_flow.support.files import checksum
 from ras_flow.support.validation import Settings, checked
 
 
@@ -58,8 +58,11 @@ class Description(Settings):
 
     def check_files(self, folder: Path, needed: Iterable[str]) -> None:
         """Compare files with their checksums."""
-        if wrong := first_wrong(folder, {name: self.files.get(name, "") for name in needed}):
-            file, state = wrong
+        for name in needed:
+            file = folder / name
+            if file.is_file() and checksum(file) == self.files.get(name):
+                continue
+            state = "damaged" if file.is_file() else "missing"
             raise ConfigurationError(
                 f"{file} is {state}. Restore the folder, or export or train the {self.what} again."
             )

@@ -13,11 +13,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from ras_flow.errors import RasFlowError
 from ras_flow.llms.waiting import call_slot
-from ras_flow.parts.records import Generation, Message
 from ras_flow.support.concurrency import PerProcess
 
 T = TypeVar("T")
@@ -42,7 +41,6 @@ GROUP = 4
 """Batches that are joined at most: more of them make batches of more equal lengths."""
 
 
-P = TypeVar("P", bound=Hashable)
 Item = TypeVar("Item")
 L = TypeVar("L", bound=Hashable)
 R = TypeVar("R")
@@ -61,18 +59,6 @@ Outcomes = Mapping[Call[Item, L], R | RasFlowError]
 """What became of calls, or why one cannot be served."""
 
 
-class Limits(NamedTuple):
-    """What the outputs of joined prompts have in common."""
-
-    max_new_tokens: int
-    stop: tuple[str, ...]
-
-
-PromptCall = Call[Sequence[Message], Limits]
-Outcome = list[Generation] | RasFlowError
-"""What became of a call of prompts: a generation for each, or why it cannot be served."""
-
-
 @dataclass(eq=False)
 class _Group(Generic[Item, L, R]):
     calls: list[Call[Item, L]]
@@ -88,8 +74,7 @@ class JoinedCalls(Generic[Item, L, R]):
         serve: Callable[[Sequence[Call[Item, L]], threading.Event], Outcomes[Item, L, R]],
         most: int,
         submit: Callable[
-            [Callable[[], Outcomes[Item, L, R]]],
-            Future[Outcomes[Item, L, R]],
+            [Callable[[], Outcomes[Item, L, R]]], Future[Outcomes[Item, L, R]]
         ] = submit_to_lane,
     ) -> None:
         self._serve = serve
@@ -133,23 +118,3 @@ class JoinedCalls(Generic[Item, L, R]):
                 del self._open[limits]
         waiting = [call for call in group.calls if not call.given_up]
         return self._serve(waiting, group.given_up) if waiting else {}
-
-
-def serve_together(
-    calls: Sequence[PromptCall],
-    encode: Callable[[PromptCall], list[P]],
-    make: Callable[[list[P]], list[Generation]],
-) -> dict[PromptCall, Outcome]:
-    """Make calls together, each distinct prompt once; an error fails its own call only."""
-    encoded: dict[PromptCall, list[P]] = {}
-    outcomes: dict[PromptCall, Outcome] = {}
-    for call in calls:
-        try:
-            encoded[call] = encode(call)
-        except RasFlowError as error:
-            outcomes[call] = error
-    different = list(dict.fromkeys(prompt for prompts in encoded.values() for prompt in prompts))
-    made = dict(zip(different, make(different), strict=True))
-    for call, prompts in encoded.items():
-        outcomes[call] = [made[prompt] for prompt in prompts]
-    return outcomes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ras_flow.errors import ConfigurationError
+from ras_flow.errors import ConfigurationError, RasFlowError
 from ras_flow.llms.local import generation
 from ras_flow.llms.local.adapter import merge_adapter, round_weights
 from ras_flow.llms.local.generation import (
@@ -16,14 +16,7 @@ from ras_flow.llms.local.generation import (
     is_memory_error,
     memory_errors_say,
 )
-from ras_flow.llms.local.joining import (
-    GROUP,
-    JoinedCalls,
-    Limits,
-    Outcome,
-    PromptCall,
-    serve_together,
-)
+from ras_flow.llms.local.joining import GROUP, Call, JoinedCalls
 from ras_flow.llms.local.precision import Precision, local_precision
 from ras_flow.llms.local.tokenized import WINDOW, TokenizedModel
 from ras_flow.llms.local.tokenizer import forget_tokenizer, load_tokenizer
@@ -105,6 +98,16 @@ def load_model(
         return _models[place]
 
 
+class _Limits(NamedTuple):
+    """What the outputs of joined prompts have in common."""
+
+    max_new_tokens: int
+    stop: tuple[str, ...]
+
+
+_Call = Call[Sequence[Message], _Limits]
+
+
 class LocalLanguageModel(TokenizedModel):
     """A chat model of transformers, run greedily.
 
@@ -127,7 +130,9 @@ class LocalLanguageModel(TokenizedModel):
         self.identity = f"local:{self._key}"
         tuned = find_tuned(name)
         self.trained_for = dict(tuned.instructions) if tuned else {}
-        self._calls = JoinedCalls(self._serve, most=GROUP * batch_size)
+        self._calls: JoinedCalls[Sequence[Message], _Limits, list[Generation]] = JoinedCalls(
+            self._serve, most=GROUP * batch_size
+        )
 
     async def generate(
         self,
@@ -139,37 +144,43 @@ class LocalLanguageModel(TokenizedModel):
         """Continue each prompt greedily."""
         if not prompts:
             return []
-        limits = Limits(max_new_tokens, tuple(stop))
+        limits = _Limits(max_new_tokens, tuple(stop))
         async with traced_generation(self.name, prompts, max_new_tokens=max_new_tokens) as made:
             made += await self._calls.make(prompts, limits)
         return made
 
     def _serve(
-        self, calls: Sequence[PromptCall], given_up: threading.Event
-    ) -> dict[PromptCall, Outcome]:
+        self, calls: Sequence[_Call], given_up: threading.Event
+    ) -> dict[_Call, list[Generation] | RasFlowError]:
+        """Make calls together, each distinct prompt once; an error fails its own call only."""
         limits = calls[0].limits
-
-        def encode(call: PromptCall) -> list[Encoded]:
-            encoded = [self._encode(prompt, share=loaded.shares) for prompt in call.items]
-            check_lengths(loaded.model, encoded, limits.max_new_tokens, self.name)
-            return encoded
-
-        def make(prompts: list[Encoded]) -> list[Generation]:
-            return generation.generate(
-                loaded,
-                tokenizer,
-                prompts,
-                name=self.name,
-                batch_size=self.batch_size,
-                max_new_tokens=limits.max_new_tokens,
-                stop=limits.stop,
-                given_up=given_up,
-            )
-
+        encoded: dict[_Call, list[Encoded]] = {}
+        outcomes: dict[_Call, list[Generation] | RasFlowError] = {}
         with memory_errors_say(
             f"Memory ran out in the local model {self.name!r}. Lower its batch_size (now "
             f"{self.batch_size}) or its window (now {self._window} tokens)."
         ):
             loaded = load_model(self.name, self._key, kind=self._kind, precision=local_precision())
             tokenizer = load_tokenizer(self.name, chat=self._chats)
-            return serve_together(calls, encode, make)
+            for call in calls:
+                try:
+                    prompts = [self._encode(prompt, share=loaded.shares) for prompt in call.items]
+                    check_lengths(loaded.model, prompts, limits.max_new_tokens, self.name)
+                    encoded[call] = prompts
+                except RasFlowError as error:
+                    outcomes[call] = error
+            different = list(dict.fromkeys(one for prompts in encoded.values() for one in prompts))
+            outputs = generation.generate(
+                loaded,
+                tokenizer,
+                different,
+                name=self.name,
+                batch_size=self.batch_size,
+                max_new_tokens=limits.max_new_tokens,
+                stop=limits.stop,
+                given_up=given_up,
+            )
+        made = dict(zip(different, outputs, strict=True))
+        for call, prompts in encoded.items():
+            outcomes[call] = [made[prompt] for prompt in prompts]
+        return outcomes

@@ -28,7 +28,7 @@ def load_tokenizer(name: str, *, chat: bool = True) -> Any:
                     source, trust_remote_code=False
                 )
             except Exception as error:
-                # Of a file that it cannot read tokenizers says so by no class of its own.
+                # For a file that it cannot read, the tokenizers package raises a plain Exception.
                 if type(error) is Exception or isinstance(error, OSError | ValueError):
                     raise load_error(name, error) from error
                 raise

@@ -27,10 +27,10 @@ FORMAT = 1
 """Version of the folder, as :class:`Tuned` reads it."""
 
 SHIPPED = WEIGHTS / "extractor"
-"""Where the package keeps its own extractor, if it has one."""
+"""Where the package keeps its own extractor."""
 
 HOP_READER = WEIGHTS / "hop-reader"
-"""Where it keeps the model that reads a hop in one call, if it has one."""
+"""Where it keeps the model that reads a hop in one call."""
 
 HOP = "hop"
 """The task of such models."""
@@ -45,9 +45,9 @@ def _plain(name: str) -> str:
 class Tuned(Description, extra="ignore"):
     """A trained model's description: an adapter for its base model, or a whole model.
 
-    ``instructions`` are what was asked in training, by task; that of an extractor has no name, and
-    any may be empty. No target there was longer than ``max_new_tokens``. ``files`` has the SHA-256
-    of the folder's other files.
+    ``instructions`` are what was asked in training, by task. An extractor's task has no name, and
+    an instruction may be empty. No target in training was longer than ``max_new_tokens``. ``files``
+    has the SHA-256 of the folder's other files.
     """
 
     what = "trained model"
@@ -95,13 +95,9 @@ def is_trained_for(name: str, task: str) -> bool:
 
 def extractor_name(name: str) -> str:
     """Return the model that a name means for the extractor."""
-    return _own(SHIPPED, name)
+    return f"local:{SHIPPED}" if is_default(name) else name
 
 
 def hop_reader_name(name: str) -> str:
     """Return the model that a name means with one call a hop."""
-    return _own(HOP_READER, name)
-
-
-def _own(folder: Path, name: str) -> str:
-    return f"local:{folder}" if is_default(name) and (folder / MANIFEST).is_file() else name
+    return f"local:{HOP_READER}" if is_default(name) else name

@@ -212,8 +212,8 @@ def _convert(file: Path, folder: Path) -> None:
         model = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, **source
         )
-        # Some versions of transformers (5.17) end texts with the token that begins a turn: what is
-        # trained so writes on and on with others.
+        # Some versions of transformers (5.17) end texts with the token that begins a turn. A model
+        # that is trained like that never stops with other versions.
         tokenizer.eos_token = tokenizer.convert_ids_to_tokens(model.config.eos_token_id)
         # With either of these save_pretrained refuses, though nothing is quantised any more.
         del model.config.quantization_config

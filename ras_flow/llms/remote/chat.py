@@ -109,7 +109,7 @@ class ChatLanguageModel:
             else make_slots(max_concurrency)
         )
         self._clients = LoopClients(lambda: open_clients(self._chat, by_name=self._by_name))
-        profile: dict[str, Any] = dict(getattr(self._chat, "profile", None) or {})
+        profile = self._chat.profile or {}
         limit = window or profile.get("max_input_tokens")
         self.window = max(limit - ROOM_FOR_OUTPUT, limit // 2) if limit else DEFAULT_WINDOW
         self._takes_stops = self._takes_schemas = self._takes_system = True
@@ -120,7 +120,7 @@ class ChatLanguageModel:
         self.identity = self._identity()
 
     def _identity(self) -> str:
-        told = dict(self._chat._identifying_params.items())
+        told = dict(self._chat._identifying_params)
         # A gateway may tell models of one name apart by these.
         told |= {"path": self._endpoint.path, "query": getattr(self._chat, "default_query", None)}
         named = {key: value for key, value in told.items() if value or key not in _ROUTES}
@@ -172,7 +172,7 @@ class ChatLanguageModel:
                         sdk_retries=self._by_name,
                     )
         except ModelResponseError as error:
-            system = any(message["role"] == "system" for message in told)
+            system = told != without_system(prompt)
             if self._may_change(
                 chat, str(error), stops=bool(sent), schema=bool(more), system=system
             ):
@@ -190,6 +190,7 @@ class ChatLanguageModel:
             again,
             input_tokens=made.input_tokens + again.input_tokens,
             output_tokens=made.output_tokens + again.output_tokens,
+            cached_tokens=made.cached_tokens + again.cached_tokens,
         )
 
     async def _invoke(

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr, ValidationError
+
 from ras_flow.errors import ConfigurationError, MissingExtraError
 from ras_flow.llms.remote.failures import Endpoint
 from ras_flow.parts.records import Message
@@ -134,8 +136,6 @@ def check_address(name: str, address: str) -> None:
 
 def _said(error: ValueError) -> str:
     """Return an error's message; of pydantic's, which quote the settings, only what is wrong."""
-    from pydantic import ValidationError  # noqa: PLC0415
-
     if isinstance(error, ValidationError):
         return "; ".join(fault["msg"] for fault in error.errors(include_input=False))
     return str(error).splitlines()[0].rstrip(".")
@@ -181,7 +181,6 @@ def extra_body(chat: BaseChatModel) -> dict[str, Any]:
 
 def endpoint_of(chat: BaseChatModel) -> Endpoint:
     """Describe a chat model's server for error messages."""
-    from pydantic import SecretStr  # noqa: PLC0415
 
     def first(*names: str) -> str:
         return next((value for name in names if (value := _text(chat, name))), "")

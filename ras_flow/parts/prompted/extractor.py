@@ -78,9 +78,9 @@ class PromptedExtractor:
         ]
 
     def _parts(self, passage: Passage) -> tuple[list[Spo], dict[str, str]] | str:
-        """Return the facts of a passage's tables, and its other parts by how they are asked about.
+        """Return the facts of a passage's tables, and its other parts by their prompts.
 
-        Or else what is wrong with it.
+        If the passage cannot be read, return why.
         """
         title, text = (scrub(passage[name]).strip() for name in ("title", "text"))
         title = topic(title, text)[:_TITLE]
@@ -125,12 +125,9 @@ class PromptedExtractor:
         if len(texts) > 1 and self.model.batch_size == 1:
             return await self._one_by_one(texts)
         asked: list[list[Message]] = [ask(self.form.prefix, text) for text in texts]
-        more = {"schema": self.form.schema} if self.form.schema else {}
         try:
             return list(
-                await self.model.generate(
-                    asked, max_new_tokens=self.form.max_new_tokens, stop=STOP, **more
-                )
+                await self.model.generate(asked, max_new_tokens=self.form.max_new_tokens, stop=STOP)
             )
         except ModelResponseError as error:
             if len(texts) == 1:
@@ -172,6 +169,7 @@ class PromptedExtractor:
             output_tokens=sum(part.output_tokens for part in good),
             calls=sum(not isinstance(made, Share) for _, made in parts),
             left=list(failed) if facts or len(failed) < len(parts) else [],
+            cached_tokens=sum(part.cached_tokens for part in good),
         )
 
 

@@ -26,7 +26,7 @@ TOGETHER = 5
 """Passages that a chat model reads at once: those of a hop, as a rule."""
 
 SHORT = 128
-"""Tokens for the embedded model until it is trained: after them it only repeats itself, and the
+"""Tokens for the base of the embedded model, untrained: beyond them it only repeats itself, and the
 whole batch waits for it."""
 
 
@@ -34,8 +34,8 @@ whole batch waits for it."""
 class Form:
     """A way to ask for triples of one piece of text, which comes after the messages of ``prefix``.
 
-    ``schema`` is the JSON schema to send along; None for free text. ``together`` numbered texts
-    are asked about at once; None for one at a time, without a number.
+    ``together`` numbered texts are asked about at once; None for one at a time, without a number.
+    ``schema`` is the JSON schema to send along with numbered texts; None for free text.
     """
 
     prefix: Sequence[Message]
@@ -58,12 +58,11 @@ def form_for(
     if isinstance(model, LocalSeq2SeqModel):
         return Form(())  # It was trained to extract: the passage alone.
     if isinstance(model, ChatLanguageModel | ServedLanguageModel):
-        most = TOGETHER if together else 1
         if output == "json":
-            return json_form(most)
+            return json_form(TOGETHER if together else 1)
         if output == "trained":
             return trained_form(prompts.TRAINED_INSTRUCTION)
-        return numbered_form(most) if together else text_form()
+        return numbered_form() if together else text_form()
     embedded = isinstance(model, LocalLanguageModel) and model.name == SMOLLM2
     return text_form(SHORT) if embedded else text_form()
 
@@ -76,10 +75,10 @@ def text_form(max_new_tokens: int = 512) -> Form:
     return Form(few_shot(prompts.INSTRUCTION, prompts.EXAMPLES), max_new_tokens)
 
 
-def numbered_form(together: int = TOGETHER) -> Form:
+def numbered_form() -> Form:
     """Return the form for chat models that read a hop's passages at once."""
     prefix = few_shot(prompts.NUMBERED_INSTRUCTION, prompts.NUMBERED_EXAMPLES)
-    return Form(prefix, max_new_tokens=512, together=together)
+    return Form(prefix, max_new_tokens=512, together=TOGETHER)
 
 
 def json_form(together: int = 1) -> Form:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from ras_flow.formats.history import format_history, regroup
@@ -13,7 +14,7 @@ from ras_flow.formats.reply import spoken
 from ras_flow.llms.remote.chat import ChatLanguageModel
 from ras_flow.parts.prompted.prompting import ask, few_shot, room
 from ras_flow.parts.protocols import LanguageModel
-from ras_flow.parts.records import Message, PlanRequest, Reply
+from ras_flow.parts.records import Generation, Message, PlanRequest, Reply
 from ras_flow.prompts import planner as prompts
 
 MAX_NEW_TOKENS = 64
@@ -46,7 +47,7 @@ class PromptedPlanner:
             [prompt for prompt, _ in prompts_and_losses], max_new_tokens=MAX_NEW_TOKENS, stop=STOP
         )
         return [
-            Reply(_first_plan(spoken(made.text)), made.input_tokens, made.output_tokens, lost)
+            _reply(made, lost)
             for made, (_, lost) in zip(generations, prompts_and_losses, strict=True)
         ]
 
@@ -66,6 +67,14 @@ class PromptedPlanner:
             grouped=request.may_give_up,
         )
         return ask(prefix, history.text + again), history.lost_triples
+
+
+def _reply(made: Generation, lost: int) -> Reply:
+    said = spoken(made.text)
+    plan = _first_plan(said)
+    # What is cut off after the plan is not missed.
+    truncated = made.truncated and plan == said
+    return replace(Reply.of(made, lost), text=plan, truncated=truncated)
 
 
 def _first_plan(text: str) -> str:
