@@ -29,7 +29,6 @@ QUESTION = "Question: "
 NOTHING = "none"
 KNOWN = "nothing new"
 
-_LINE_MARKER = re.compile(rf"^(?={re.escape(SUBQUERY)}|{QUESTION})", re.MULTILINE)
 _MARKER = re.compile(
     "^(?=" + "|".join(map(re.escape, (SUBQUERY, FOUND, TEXT, QUESTION))) + ")", re.MULTILINE
 )
@@ -43,8 +42,7 @@ class History:
 
     Attributes:
         text: The text.
-        lost_triples: How many different triples, and passages kept as text, did not fit into it
-            whole.
+        lost_triples: How many different triples and passages did not fit into it whole.
     """
 
     text: str
@@ -96,7 +94,7 @@ def format_history(
     of the best such passage fills the room that is left. If the text is too long without any,
     subqueries are left out, oldest first. Instruction and question are always there.
     """
-    instruction = _LINE_MARKER.sub(" ", instruction.strip())
+    instruction = _MARKER.sub(" ", instruction.strip())
     head = f"{instruction}\n" if instruction else ""
     tail = QUESTION + question.strip()
     subqueries = [" ".join(link.subquery.split()) for link in chain]

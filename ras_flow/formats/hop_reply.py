@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ras_flow.formats.answer import clean_answer
 from ras_flow.formats.normalize import normalize_question
-from ras_flow.formats.plan import MAX_SUBQUERY, clean_subquery, is_askable, visible
+from ras_flow.formats.plan import FENCE, MAX_SUBQUERY, clean_subquery, is_askable, visible
 from ras_flow.formats.reply import spoken
 from ras_flow.formats.triples import MAX_FIELD, Spo, clean_field, parse_triples
 
@@ -38,22 +38,23 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(
-    rf"[\s>*_`\"'#-]*(?:\d{{1,2}}[.)]\s+)?[*_`\"']*"
-    rf"(?:[\[［【<]+\s*{_LABEL.pattern}[\s_#]*\d{{0,2}}\s*(?:[\]］】>]+[*_`\"']*\s*[:：–—-]*|[:：])"
-    rf"|{_LABEL.pattern}[\s_#]*\d{{0,2}}[*_`\"']*\s*[:：])(.*)",
+    rf"[\s>*_`\"'#-]*+(?:\d{{1,2}}[.)]\s+)?[*_`\"']*+"
+    rf"(?:[\[［【<]+\s*{_LABEL.pattern}[\s_#]*+\d{{0,2}}\s*(?:[\]］】>]+[*_`\"']*\s*[:：–—-]*|[:：])"
+    rf"|{_LABEL.pattern}[\s_#]*+\d{{0,2}}[*_`\"']*+\s*[:：])(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _NUMBERS = r"\d{1,3}(?:\s*(?:[,;&–-]|and)\s*\d{1,3})*"
 _NOUN = r"(?:passages?|sources?|nos?\.?)"
-_GROUP = rf"(?:[\[［【]\s*{_NOUN}?\s*{_NUMBERS}\s*[\]］】]|\(\s*{_NOUN}\s*{_NUMBERS}\s*\))"
-_CITED = re.compile(rf"\s*(?<!\w){_GROUP}|{_GROUP}(?=[\s.,;]*$)", re.IGNORECASE | re.MULTILINE)
+_GROUP = rf"(?:[\[［【]\s*+{_NOUN}?\s*{_NUMBERS}\s*[\]］】]|\(\s*{_NOUN}\s*{_NUMBERS}\s*\))"
+_CITED = re.compile(
+    rf"(?<!\s)\s*+(?<!\w){_GROUP}|{_GROUP}(?=[\s.,;]*$)", re.IGNORECASE | re.MULTILINE
+)
 """Numbers of passages; not the "[0]" of "a[0]", nor the year of "Lola (1981)"."""
-_ENDING = re.compile(rf"((?:\s*{_GROUP})+)[\s.,;*_`]*$", re.IGNORECASE)
+_ENDING = re.compile(rf"((?<!\s)(?:\s*+{_GROUP})+)[\s.,;*_`]*$", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?\n]*\.")
 _LEADING = re.compile(rf"^\s*(?:[-*•>]\s+)?(?:\d{{1,2}}[.)]\s+)?[\[［【]({_NUMBERS})[\]］】]\s*")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
-_SPACED_BAR = re.compile(r"\s+[|｜]\s+")  # A "|" in a name has no spaces around it.
+_SPACED_BAR = re.compile(r"(?<!\s)\s++[|｜]\s+")  # A "|" in a name has no spaces around it.
 _BAR = re.compile(r"\s*[|｜]\s*")
 _NEXT = re.compile(r"(?<=[\]］】)])\s*[;；]\s*")
 """What parts the facts of one subject, each of which ends with its passages' numbers."""
@@ -184,7 +185,7 @@ def _read_lines(text: str) -> tuple[list[Fact], list[_Step], str]:
     steps: list[_Step] = []
     rest: list[str] = []
     for line in text.split("\n"):
-        if _FENCE.fullmatch(line):
+        if FENCE.fullmatch(line):
             continue
         if match := _STEP.fullmatch(line):
             steps.append(_Step(_label(match[1] or match[2]), [match[3].strip()]))

@@ -63,7 +63,7 @@ def name_key(text: str) -> str:
 
 
 def normalize_name(text: str) -> str:
-    """Return the form by which a name is found in what people type, and answers are compared.
+    """Return the form in which names are looked for in texts, and answers are compared.
 
     Letter case, compatibility forms (NFKC), whitespace and leading English articles do not
     count, but the "A" of "A-10" and "A*" is not an article. Diacritics on Latin and Greek letters

@@ -46,7 +46,7 @@ _CLOSING = str.maketrans("“‘«", "”’»")
 _WRAPPED = re.compile(
     r"(\*\*|__|[\"'`*])((?:(?!\1).)*)\1|“([^“”]*)”|‘([^‘’]*)’|«([^«»]*)»", re.DOTALL
 )
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
+FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*\w*\s*")
 _RUN_ON = re.compile(r"\s*(?:retrieved graph information\s*:|\[prev_)", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b\ufeff\ud800-\udfff]")
@@ -101,10 +101,10 @@ def parse_plan(text: str) -> ParsedPlan:
     word on the first line, alone or with a reason ("Sufficient: the graph ..."); "SUBQ: who ..."
     also on the last. Thoughts, code fences, emphasis, quotes and prefixes such as "Output:" are
     ignored. Reading ends where the model plays on alone ("Retrieved Graph Information: ...").
-    No label, different labels, and a [SUBQ] without a usable text are
-    problems; of several [SUBQ] the first with a text counts.
+    No label, different labels, and a [SUBQ] without a usable text are problems; of several [SUBQ]
+    the first with a text counts.
     """
-    lines = [line for line in visible(spoken(text)).split("\n") if not _FENCE.fullmatch(line)]
+    lines = [line for line in visible(spoken(text)).split("\n") if not FENCE.fullmatch(line)]
     found: list[tuple[PlanLabel, str]] = []
     at_start = True
     for number, line in enumerate(lines):

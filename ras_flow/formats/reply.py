@@ -66,7 +66,7 @@ _TAG = re.compile(
 
 
 def spoken(text: str) -> str:
-    """Return what a reply says; what it says of itself a second time is the same."""
+    """Return what a reply says; reading that again changes nothing."""
     if _ALONE.fullmatch(text):
         return text
     start, before = 0, -1

@@ -45,7 +45,7 @@ def scrub_all(value: Any) -> Any:
 
 
 def stream_safe(text: str) -> str:
-    """Drop marks beyond the 30th on one letter: to normalise text takes time in their square."""
+    """Drop marks beyond the 30th on one letter: normalising takes time in their square."""
     return text if text.isascii() else _LONG_STACK.sub("", text)
 
 

@@ -46,8 +46,8 @@ def speaks_of(text: str, title: str) -> bool:
     """Tell whether a title is a name, and a text speaks of what it names.
 
     A file's name ("notes", "Annual Report") counts only if the text itself opens with it or writes
-    it with its capitals. Of a longer name a part is enough, as "Aalto", that is written
-    with a capital within a sentence, or that is its last word.
+    it with its capitals. Of a longer name a part is enough, such as "Aalto": its last word, or one
+    with a capital within a sentence.
     """
     name = short_title(title)
     if all(map(str.islower, _WORD.findall(name))):

@@ -36,7 +36,7 @@ STROKES = str.maketrans(
 )
 """Latin letters that Unicode has no accent for."""
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-_UMLAUT = re.compile(r"\w*[äöüøåÄÖÜØÅ]\w*")
+_UMLAUT = re.compile(r"\b\w*[äöüøåÄÖÜØÅ]\w*")
 _FOREIGN_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", flags=regex.VERSION1)
 _ALIKE = str.maketrans("ёЁٱةہھىیک٫٬", "еЕاهههييك.,")
 """Letters that are written for each other: Russian ё and е; those of Arabic and Persian as in

@@ -29,9 +29,6 @@ class EmbeddingCache:
         # Several event loops may share a cache.
         self._lock = Lock()
 
-    def __len__(self) -> int:
-        return len(self._vectors)
-
     async def encode(
         self, encoder: SentenceEncoder, texts: Sequence[str]
     ) -> npt.NDArray[np.float32]:
@@ -71,8 +68,7 @@ async def attribute_graph(
     """Build the input of the graph encoder."""
     named = await asyncio.to_thread(NamedGraph.from_state, triples, hops)
     vectors = await EMBEDDINGS.encode(encoder, named.texts)
-    # In a thread: an encoder may read its weights to know its name.
-    return named.with_vectors(vectors, await asyncio.to_thread(lambda: encoder.identity))
+    return named.with_vectors(vectors, encoder.identity)
 
 
 async def nearest_triples(

@@ -28,11 +28,12 @@ def require_packages(*others: str) -> None:
 
 
 def build_graph_llm(
-    config: GraphLLMConfig, *, adapt: Callable[[Any], bool] = lambda _: False
+    config: GraphLLMConfig, *, adapt: Callable[[Any], None] | None = None
 ) -> GraphLLM:
     """Load the base model and put untrained parts around it.
 
-    ``adapt`` may refuse the base, or put a trained adapter into it, and tells whether it did.
+    ``adapt`` refuses a wrong base, or merges a trained adapter into it; without it a new adapter is
+    put in place.
     """
     require_packages()
     # Its classes are torch modules, so this imports torch.
@@ -46,6 +47,6 @@ def build_graph_llm(
         "that was trained also runs on vLLM, in half the memory: ras-flow export --dtype bfloat16"
     ):
         base = read_model(config.base, config.dtype)
-        # Before LoRA looks for its layers, of which another base may have none.
-        adapted = adapt(base)
-        return GraphLLM(config, base, tokenizer, adapted=adapted).eval()
+        if adapt:
+            adapt(base)
+        return GraphLLM(config, base, tokenizer, adapted=adapt is not None).eval()

@@ -39,8 +39,8 @@ def save_graph_llm(
     """Save what was trained; a folder is whole or not there."""
     if model.config.lora and not model.has_adapter:
         raise ConfigurationError(
-            "This Graph LLM was loaded to be used: its adapter is merged into the base. Load it "
-            "with trainable=True to save it."
+            "This Graph LLM was loaded to be used: its adapter is merged into the base. To save "
+            "it, build one with build_graph_llm and put the weights into it with load_weights."
         )
     if folder.exists() and not is_checkpoint(folder) and any(folder.iterdir()):
         raise ConfigurationError(
@@ -75,35 +75,25 @@ def _write(model: GraphLLM, folder: Path, card: Mapping[str, object], dtype: str
     (folder / "README.md").write_text(model_card(manifest, model, card), encoding="utf-8")
 
 
-def load_graph_llm(
-    folder: Path,
-    *,
-    base: str | None = None,
-    trainable: bool = False,
-    precision: Precision = "float32",
-) -> GraphLLM:
-    """Load a checkpoint and its base model; unless it is to be trained, the adapter is merged."""
+def load_graph_llm(folder: Path, *, precision: Precision = "float32") -> GraphLLM:
+    """Load a checkpoint to be used, not trained: its adapter is merged into the base model."""
     manifest = checked_manifest(folder)  # Before the base is read, which takes seconds.
     config = manifest.config
-    config = config.override({"base": base or config.base})
 
-    def adapt(read: Any) -> bool:
-        _check_base(read, config.base, folder, manifest)
-        if trainable:
-            return False
+    def adapt(base: Any) -> None:
+        _check_base(base, config.base, folder, manifest)
         if config.lora:
-            merge_adapter(read, folder)
+            merge_adapter(base, folder)
         if precision == "bfloat16":
-            round_weights(read, precision)
-        return True
+            round_weights(base, precision)
 
     model = build_graph_llm(config, adapt=adapt)
     _put_weights(model, folder, manifest)
-    return model if trainable else model.requires_grad_(False)
+    return model.requires_grad_(False)
 
 
 def load_weights(model: GraphLLM, folder: Path) -> None:
-    """Put a checkpoint's weights into a model that is made as it says."""
+    """Put a checkpoint's weights into a model that is made as it says, to be trained."""
     manifest = checked_manifest(folder)
     _check_base(model.base, model.config.base, folder, manifest)
     _put_weights(model, folder, manifest)
@@ -111,10 +101,12 @@ def load_weights(model: GraphLLM, folder: Path) -> None:
 
 def _check_base(language_model: Any, name: str, folder: Path, manifest: Manifest) -> None:
     """Refuse another base model than the one that was trained on."""
-    found = base_facts(language_model)
-    differing = [name for name in BASE_FACTS if found[name] != manifest.base.get(name)]
-    if differing:
-        said = ", ".join(f"{n} {found[n]} instead of {manifest.base.get(n)}" for n in differing)
+    said = ", ".join(
+        f"{fact} {value} instead of {manifest.base.get(fact)}"
+        for fact, value in base_facts(language_model).items()
+        if value != manifest.base.get(fact)
+    )
+    if said:
         raise ConfigurationError(
             f"The Graph LLM in {str(folder)!r} does not fit the base model "
             f"{name!r}, which has {said}. Name the base model that it was trained on."

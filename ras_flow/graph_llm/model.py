@@ -197,10 +197,10 @@ class GraphLLM(nn.Module):
         soft = [[tokens] for tokens in self.soft_tokens(graphs)] if self.config.gnn else None
         for row, prompt in enumerate(prompts):
             head = prompt.head if share else ()
-            ids = torch.tensor([prompt.input_ids[len(head) :]], device=self.device)
+            rest = prompt.input_ids[len(head) :]
+            ids = torch.tensor([rest], device=self.device)
             embedded = place(self._words(ids), ids, soft[row] if soft else [])
-            words = prompt.input_ids[len(head) :]
-            encoded.append(generation.Encoded(head, embedded[0], words))
+            encoded.append(generation.Encoded(head, embedded[0], rest))
         return encoded
 
     def embed(self, input_ids: torch.Tensor, graphs: Graphs | GraphBatch) -> torch.Tensor:
@@ -220,7 +220,7 @@ def loss_of(
     weights: torch.Tensor | None,
     count: torch.Tensor | int | None,
 ) -> torch.Tensor:
-    """Return the loss on labels of which each counts by its weight, in nats a label (§3.4)."""
+    """Return the weighted loss on labels, in nats a label (§3.4)."""
     each = nn.functional.cross_entropy(logits.float(), labels, reduction="none")
     if weights is not None:
         each = each * weights

@@ -42,8 +42,8 @@ _MARK = "@@HISTORY@@"
 class Prompt:
     """A formatted request: token ids with :data:`SOFT` where soft tokens go, and its words.
 
-    ``head_length`` counts the tokens of the task's fixed beginning; ``text`` is the history, from
-    which so many triples were lost that did not fit into the window.
+    ``head_length`` counts the tokens of the task's fixed beginning; ``text`` is the history, and
+    ``lost_triples`` counts those that did not fit into the window.
     """
 
     input_ids: list[int]

@@ -65,7 +65,7 @@ class Question:
         text: The question.
         words: Its content words, and whether each belongs to a name or a number.
         relations: Those that say how things belong together: "mother" in "the mother of Ida".
-        english: Whether it is in the language whose function words are known.
+        english: Whether it is in English, whose function words are known.
         same: Whether it asks if things are the same.
         chooses: Whether it may name its answer itself.
         compares: The words that ask which is more or earlier.

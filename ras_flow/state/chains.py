@@ -13,13 +13,13 @@ A_NAME = "@"
 """Stands for a name that a chain is to tell, as ``NUMBER`` does for a number."""
 
 MISFIT = 0.4
-"""What is left of the score of what is of another kind than the one asked for."""
+"""Factor on the score of an answer of the wrong kind, or of a chain that tells nothing."""
 
 NAME = 2.0
-"""What a name, number or relation of the question counts, where another word counts 1."""
+"""Weight of a name, number or relation of the question; other words weigh 1."""
 
 LINK = 0.95
-"""What is left of a score for each further fact or sentence of a chain."""
+"""Factor on a score for each further fact or sentence of a chain."""
 
 LINKS = 4
 """Facts and sentences of a chain at most."""

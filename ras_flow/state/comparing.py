@@ -1,6 +1,6 @@
 """Support for a yes, a no, or one of the things that a question compares.
 
-It is worth as much as the side of which least was found, and nothing if the values found say
+It is worth as much as the side about which least was found, and nothing if the values found say
 otherwise.
 """
 

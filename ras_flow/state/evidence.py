@@ -10,6 +10,7 @@ from math import log
 
 import regex
 
+from ras_flow.formats.headings import ABOVE
 from ras_flow.formats.normalize import name_words
 from ras_flow.formats.rows import EMPTY, row_cells
 from ras_flow.formats.sentences import Span, sentence_spans
@@ -56,7 +57,7 @@ class Sentences:
 class Reader:
     """Reads each passage once, for the sentences that state triples.
 
-    Of a triple's words those count the most that few sentences of the passage have; words of the
+    The fewer sentences of the passage have a word of the triple, the more it counts; words of the
     passage's title count a quarter.
     """
 
@@ -151,10 +152,7 @@ _CAPITALS = regex.compile(r"\b\p{Lu}\w+(?: (?:(?:of|the|de|von) )*\p{Lu}\w+)*")
 _ITEM = regex.compile(r"\s*(?:[-*•]|\d+[.)])\s")
 ENDS = (".", "!", "?", "。", "！", "？", "।", "؟", '."', ".)")
 _COMMON = 3
-"""Sentences that a name is in at most, where it may link two of which neither is about it."""
-
-HEADING = "›"
-"""What parts a passage's title, where it is a path of headings."""
+"""A name in at most this many sentences may link two that are not about it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -170,7 +168,7 @@ class Unit:
         names: The proper names in it, in the form of :class:`Names`.
         about: Those that it tells something about: the fact's subject, the passage's title.
         places: The passages that state it.
-        row: Whether it is a row or an item, of which those beside it say nothing.
+        row: Whether it is a row or an item, about which its neighbours say nothing.
     """
 
     triple: str
@@ -209,7 +207,7 @@ class Evidence:
     Attributes:
         units: All of them.
         names: The names in them.
-        described: Those of which something is told, and which link what mentions them.
+        described: Those that something is told about; they link what mentions them.
         empty: Cells that a table leaves empty: passage, the row's subject, the column's name.
     """
 
@@ -218,7 +216,7 @@ class Evidence:
         self._facts = QueryKG.from_triples(triples)
         self._titles = {id: _stemmed(passage["title"]) for id, passage in passages.items()}
         entities = [*filter(is_proper, self._facts.entities.values())]
-        titles = (part for one in passages.values() for part in one["title"].split(HEADING))
+        titles = (part for one in passages.values() for part in one["title"].split(ABOVE))
         names = [*entities, *filter(is_proper, titles)]
         if not triples:  # Without a graph, what looks like a name may link two sentences.
             found = (_CAPITALS.findall(one["text"]) for one in passages.values())
@@ -276,7 +274,7 @@ class Evidence:
 
     def _sentences(self, id: str, passage: Passage) -> Iterable[Unit]:
         about = frozenset(
-            self.names.form(part) for part in passage["title"].split(HEADING) if is_proper(part)
+            self.names.form(part) for part in passage["title"].split(ABOVE) if is_proper(part)
         )
         titles, places = self._titles[id], frozenset([id])
         for at, text in enumerate(self._reader.sentences(id).texts):

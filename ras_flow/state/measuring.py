@@ -3,8 +3,8 @@
 A chain leads from what states the answer back to what the question names. Its score is the share
 of the question's words that it covers, where names, numbers and relations count double, words that
 many passages have count little, and each further link costs something. It is worth less if the
-chain has said all that is asked before it comes to the answer, or if the answer is of another kind
-than the one asked for. An answer of several parts is worth as much as its weakest part.
+chain has said all that is asked before it comes to the answer, or if the answer is of the wrong
+kind. An answer of several parts is worth as much as its weakest part.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ras_flow.state.evidence import Evidence, Unit, stem, with_stems
 from ras_flow.state.names import content_words, longest
 
 _BESIDE = 0.7
-"""What is left of a score where what states the answer says nothing that is asked."""
+"""Factor on a score where what states the answer says nothing of what is asked."""
 
 _BEYOND = 0.3
-"""The same, if other facts say all that is asked: the answer is a step too far."""
+"""The same factor where other facts say all that is asked: the answer is a step too far."""
 
 _SHORT = 3
-"""Words of an answer all of which must be stated, though none is a name or a number."""
+"""All words of an answer this short must be stated, even if none is a name or a number."""
 
 _LONG = 6
-"""Words of an explanation, beside those of the question."""
+"""Words of an explanation at least, beside those of the question."""
 
 _SHOWN = 80
 """Characters of an answer that a reason quotes."""
@@ -104,9 +104,8 @@ def measure_own(
 def measure_long(answer: str, question: Question, evidence: Evidence) -> Measured:
     """Measure how much of an explanation is stated by the passages that state the most of it.
 
-    It says in words of its own what was asked, so that its own words count; of a short answer they
-    would prove nothing, nor do they prove a verdict or what is of another kind than the one asked
-    for.
+    An explanation answers in words of its own, so these count. In a short answer they would prove
+    nothing, nor do they prove a verdict or an answer of the wrong kind.
     """
     words = content_words(answer).keys() - question.words.keys()
     if len(words) < _LONG or question.is_verdict(answer) or question.misfit(answer):

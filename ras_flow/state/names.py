@@ -32,7 +32,7 @@ _ENGLISH = frozenset("the who whose what which where when why how did does do we
 
 
 def is_english(text: str) -> bool:
-    """Tell whether a question is in the language whose function words are known."""
+    """Tell whether a question is in English, whose function words are known."""
     return not _ENGLISH.isdisjoint(name_words(text))
 
 

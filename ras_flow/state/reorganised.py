@@ -32,7 +32,8 @@ def reorganise_facts(
         for id, score in hop.get("triple_scores", {}).items():
             known[id] = max(score, known.get(id, score))
     best = max(known.values(), default=1.0)
-    return _reorganised(triples, [known.get(id, best) for id in triples], roots, form)
+    scores = [known.get(id, best) for id in triples]
+    return _reorganised(QueryKG.from_triples(triples), scores, roots, form)
 
 
 def reorganise_found(
@@ -52,17 +53,16 @@ def reorganise_found(
     names = Names(graph.entities.values())
     named = longest(names.within(question))
     roots = [name for name in graph.entities.values() if names.form(name) in named]
-    return _reorganised(triples, scores, roots, ChainForm(inverse=True))
+    return _reorganised(graph, scores, roots, ChainForm(inverse=True))
 
 
 def _reorganised(
-    triples: Mapping[str, Triple],
-    scores: Sequence[float],
-    roots: Collection[str],
-    form: ChainForm,
+    graph: QueryKG, scores: Sequence[float], roots: Collection[str], form: ChainForm
 ) -> Reorganised:
-    graph = QueryKG.from_triples(triples)
-    ends = {id: [graph.entities[end] for end in ends] for id, ends in graph.edges.items()}
-    facts = [(ends[id][0], it["predicate"], ends[id][1]) for id, it in triples.items()]
-    starts = dict.fromkeys(graph.entities.get(name_key(root), root) for root in roots)
+    names = graph.entities
+    facts = [
+        (names[subject], graph.triples[id]["predicate"], names[object])
+        for id, (subject, object) in graph.edges.items()
+    ]
+    starts = dict.fromkeys(names.get(name_key(root), root) for root in roots)
     return reorganise(facts, starts, form, scores=scores, shown=shown)

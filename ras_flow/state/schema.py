@@ -44,7 +44,15 @@ class Passage(TypedDict):
     ids: NotRequired[dict[str, str]]
 
 
-class Triple(TypedDict):
+class Stated(TypedDict):
+    """What has a subject, a predicate and an object."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+class Triple(Stated):
     """A subject-predicate-object fact with its provenance (paper eq. 4).
 
     It belongs to every hop that read one of its ``passages``; where none did, as where a person
@@ -52,9 +60,6 @@ class Triple(TypedDict):
     graph that it is from, each empty if unknown.
     """
 
-    subject: str
-    predicate: str
-    object: str
     passages: list[str]
     ids: NotRequired[list[str]]
 
@@ -152,14 +157,6 @@ class Usage(Spent):
     """The cost of one node step; ``role`` names the part that did the work."""
 
     role: str
-
-
-class Stated(TypedDict):
-    """What says something of something."""
-
-    subject: str
-    predicate: str
-    object: str
 
 
 class Extracted(TypedDict):

@@ -26,10 +26,10 @@ UNKNOWN = 0.2
 """Below this score a run says that the documents do not say, where it may."""
 
 VERIFIED = 0.5
-"""Share of an answer's words that the facts and passages state which the model itself cites."""
+"""Share of an answer's words that the facts and passages cited by the model must state."""
 
 EXPLAINED = 0.7
-"""Share of an explanation's words that the passages state which state the most of it."""
+"""Share of an explanation's words that the passages closest to it must state."""
 
 MAX_CITATIONS = 8
 
@@ -55,11 +55,6 @@ class Verdict(NamedTuple):
     support: str
     score: float
 
-    @property
-    def doubtful(self) -> bool:
-        """Whether next to nothing of what was read supports the answer."""
-        return self.score < UNKNOWN
-
 
 def judge(
     answer: str, question: str, triples: Mapping[str, Triple], passages: Mapping[str, Passage]
@@ -83,7 +78,7 @@ def admit(answer: str, verdict: Verdict, *, told_to: bool) -> tuple[str, Verdict
     score decides.
     """
     unknown = says_unknown(answer)
-    if not unknown and (told_to or not verdict.doubtful):
+    if not unknown and (told_to or verdict.score >= UNKNOWN):
         return answer, verdict
     wrote = f' The model wrote "{answer}".' if answer not in ("", UNKNOWN_ANSWER) else ""
     return UNKNOWN_ANSWER, Verdict([], False, f"{verdict.support}{wrote}", verdict.score)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from collections.abc import Iterable
 from itertools import permutations
 
 import pytest
@@ -11,17 +13,14 @@ from hypothesis import strategies as st
 
 from ras_flow.formats.chains import (
     ChainForm,
-    expand,
     format_chains,
     last_line,
-    leftovers,
     match_answers,
-    merge,
-    merge_answers,
-    merge_entities,
     read_answers,
     write_chain,
 )
+from ras_flow.formats.chains.expansion import Chain, expand, leftovers
+from ras_flow.formats.chains.merging import Group, merge, merge_answers, merge_entities
 from ras_flow.formats.triples import Spo
 
 MASCOT = [
@@ -67,6 +66,10 @@ def algorithm_1(facts: list[Spo], roots: set[str], longest: int | None) -> list[
     return paths
 
 
+def merged(chains: Iterable[Chain]) -> list[Group]:
+    return merge(merge_entities(merge_answers(chains)))
+
+
 @given(graphs, roots, lengths)
 def test_literal_expansion_is_algorithm_1(
     facts: list[Spo], roots: set[str], longest: int | None
@@ -97,21 +100,21 @@ def test_every_triple_is_in_a_chain_or_left_over_and_merging_is_stable(
     used = [at for chain in [*chains, *rest] for at in chain.facts]
     assert set(used) == set(range(len(facts)))
     assert all(len(chain.facts) <= (longest or len(facts)) for chain in chains)
-    groups = merge(chains)
-    merged = [chain for group in groups for chain in group.chains]
-    assert merge(data.draw(st.permutations(chains))) == groups
+    groups = merged(chains)
+    kept = [chain for group in groups for chain in group.chains]
+    assert merged(data.draw(st.permutations(chains))) == groups
     assert merge_answers(merge_answers(chains)) == merge_answers(chains)
-    assert merge(merged) == groups
+    assert merged(kept) == groups
     met = merge_entities(merge_answers(chains))
     assert merge_entities(chain for group in met for chain in group.chains) == met
-    assert {at for chain in merged for at in chain.facts} == set(used) - {
+    assert {at for chain in kept for at in chain.facts} == set(used) - {
         at for chain in rest for at in chain.facts
     }
 
 
 def test_several_answers_of_one_chain_are_one_chain() -> None:
     for facts in permutations(MASCOT):
-        [group] = merge(expand(facts, ["Lou Seal"]))
+        [group] = merged(expand(facts, ["Lou Seal"]))
         assert [write_chain(chain) for chain in group.chains] == [
             "Lou Seal → [sports.mascot.team] → San Francisco Giants → "
             "[sports.sports_team.championships] → "
@@ -121,7 +124,7 @@ def test_several_answers_of_one_chain_are_one_chain() -> None:
 
 def test_chains_of_two_entities_meet_where_both_lead() -> None:
     scores = [0.9, 0.9, 0.2, 0.2, 0.8, 0.1, 0.1, 0.6]
-    groups = merge(expand(ROCKETS, ["boeing", "Little Joe"], ChainForm(2), scores=scores))
+    groups = merged(expand(ROCKETS, ["boeing", "Little Joe"], ChainForm(2), scores=scores))
     assert [write_chain(chain) for chain in groups[0].chains] == [
         "boeing → [rockets_manufactured] → saturn v → [manufacturer] → North American Aviation",
         "Little Joe → [manufacturer] → North American Aviation",
@@ -136,7 +139,7 @@ def test_chains_may_end_at_the_entity_and_other_films_directors_are_not_mixed() 
         ("Lem", "wrote", "Solaris"),
         ("Boris", "wrote", "Stalker"),
     ]
-    assert {write_chain(c) for g in merge(expand(facts, ["Banionis"])) for c in g.chains} == {
+    assert {write_chain(c) for g in merged(expand(facts, ["Banionis"])) for c in g.chains} == {
         "Lem → [wrote] → Solaris → [actor] → Banionis",
         "Boris → [wrote] → Stalker → [actor] → Banionis",
     }
@@ -144,7 +147,7 @@ def test_chains_may_end_at_the_entity_and_other_films_directors_are_not_mixed() 
 
 def test_comparisons_stand_together_and_keep_their_targets() -> None:
     facts = [("A", "born", "1900"), ("A", "in", "Oslo"), ("B", "born", "1950")]
-    groups = merge(expand(facts, ["A", "B"], scores=[0.5, 0.9, 0.1]))
+    groups = merged(expand(facts, ["A", "B"], scores=[0.5, 0.9, 0.1]))
     assert [[write_chain(chain) for chain in group.chains] for group in groups] == [
         ["A → [in] → Oslo"],
         ["A → [born] → 1900", "B → [born] → 1950"],
@@ -156,7 +159,7 @@ def test_chains_that_turn_are_grown_only_where_asked() -> None:
     assert [write_chain(chain) for chain in leftovers(facts, expand(facts, ["A"]))] == [
         "Yard → [owns] → Ship"
     ]
-    [group] = merge(expand(facts, ["A"], ChainForm(inverse=True)))
+    [group] = merged(expand(facts, ["A"], ChainForm(inverse=True)))
     assert write_chain(group.chains[0]) == "A → [made] → Ship ← [owns] ← Yard"
 
 
@@ -203,3 +206,10 @@ def test_answers_are_written_as_the_graph_has_them() -> None:
 @given(st.text())
 def test_any_reply_can_be_read(reply: str) -> None:
     match_answers([*(read_answers(reply) or ()), last_line(reply)], [reply])
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", "*", "_", "> "])
+def test_reading_answers_takes_linear_time(piece: str) -> None:
+    started = time.process_time()
+    read_answers(piece * (100_000 // len(piece)) + "x")
+    assert time.process_time() - started < 5, "quadratic time would take minutes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -160,3 +161,11 @@ def test_what_the_form_says_is_read_back(
     read = parse_hop_reply("\n".join([*lines, f"[SUBQ] {asked}"]))
     assert [(*fact.spo, *fact.numbers) for fact in read.facts] == list(dict.fromkeys(facts))
     assert list(read.subqueries) == [asked]
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "*", "_", '"', "answer:", "- ", "[1", "[ANSWER"])
+@pytest.mark.parametrize("before", ["", "a | b | c ", "[ANSWER] ", "search"])
+def test_a_model_that_repeats_itself_is_read_in_linear_time(before: str, piece: str) -> None:
+    started = time.process_time()
+    parse_hop_reply(before + piece * (100_000 // len(piece)) + "x")
+    assert time.process_time() - started < 5, "quadratic time would take minutes"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +74,10 @@ def test_case_and_punctuation_do_not_matter(text: str) -> None:
 @given(st.text(max_size=60))
 def test_terms_are_never_blank(text: str) -> None:
     assert all(term.strip() for term in tokenize(text))
+
+
+@pytest.mark.parametrize("letter", ["é", "漢"])
+def test_a_long_word_takes_linear_time(letter: str) -> None:
+    started = time.process_time()
+    tokenize(letter * 100_000)
+    assert time.process_time() - started < 5, "quadratic time would take minutes"

@@ -51,6 +51,13 @@ def copy(saved: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(saved, tmp_path / "copy"))
 
 
+def trainable(folder: Path, **changes: Any) -> GraphLLM:
+    """Load a checkpoint as training goes on from it."""
+    made = build(Path(read_manifest(folder).config.base), seed=5, **changes)
+    load_weights(made, folder)
+    return made
+
+
 def edit(folder: Path, change: dict[str, Any]) -> None:
     """Change a description; ``config.gnn`` names what is inside the configuration."""
     path = folder / "graph_llm.json"
@@ -64,7 +71,7 @@ def edit(folder: Path, change: dict[str, Any]) -> None:
 def test_what_is_loaded_writes_the_same(model: GraphLLM, saved: Path) -> None:
     expected = text(model)
     assert text(build(Path(model.config.base), seed=4)) != expected
-    used, trained = load_graph_llm(saved), load_graph_llm(saved, trainable=True)
+    used, trained = load_graph_llm(saved), trainable(saved)
     assert text(used) == text(trained) == expected
     for name, weight in model.named_parameters():
         assert torch.equal(weight, trained.get_parameter(name)), name
@@ -77,7 +84,8 @@ def test_a_base_in_bfloat16_stays_so_and_what_is_trained_is_float32(
 ) -> None:
     model = build(llama, dtype="bfloat16")
     save_graph_llm(model, tmp_path / "half")
-    used, trained = (load_graph_llm(tmp_path / "half", trainable=which) for which in (False, True))
+    used = load_graph_llm(tmp_path / "half")
+    trained = trainable(tmp_path / "half", dtype="bfloat16")
     assert used.base.dtype == trained.base.dtype == torch.bfloat16
     for name, weight in model.named_parameters():
         if weight.requires_grad:
@@ -179,6 +187,7 @@ def test_a_killed_save_leaves_the_earlier_checkpoint(
     "name", ["adapter_model.safetensors", "gnn.safetensors", "adapter_config.json"]
 )
 def test_missing_and_damaged_files_are_named_before_the_base_is_read(copy: Path, name: str) -> None:
+    edit(copy, {"config.base": "/nowhere"})
     content = bytearray((copy / name).read_bytes())
     content[-3] ^= 1
     for damaged in (content, content[:-10], None):
@@ -187,7 +196,7 @@ def test_missing_and_damaged_files_are_named_before_the_base_is_read(copy: Path,
         else:
             (copy / name).write_bytes(damaged)
         with pytest.raises(ConfigurationError, match=name):
-            load_graph_llm(copy, base="/nowhere")
+            load_graph_llm(copy)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", "[" * 100_000, None])
@@ -222,18 +231,19 @@ def test_descriptions_that_say_something_else(
         load_graph_llm(copy)
 
 
-def test_another_base_is_refused(saved: Path, bases: dict[str, Path], tmp_path: Path) -> None:
+def test_another_base_is_refused(copy: Path, bases: dict[str, Path], tmp_path: Path) -> None:
     gpt2 = save_base(tmp_path / "gpt2", "gpt2")
     for base, kind in ((bases["qwen2"], "qwen2"), (gpt2, "gpt2")):
+        edit(copy, {"config.base": str(base)})
         with pytest.raises(ConfigurationError, match=f"model_type {kind} instead of llama"):
-            load_graph_llm(saved, base=str(base))
+            load_graph_llm(copy)
 
 
 def test_half_precision_halves_the_size(model: GraphLLM, saved: Path, tmp_path: Path) -> None:
     save_graph_llm(model, tmp_path / "half", dtype="float16")
     for name in ("adapter_model.safetensors", "gnn.safetensors"):
         assert (tmp_path / "half" / name).stat().st_size < 0.65 * (saved / name).stat().st_size
-    loaded = load_graph_llm(tmp_path / "half", trainable=True)
+    loaded = trainable(tmp_path / "half")
     for name, weight in model.named_parameters():
         if weight.requires_grad:
             found = loaded.get_parameter(name)

@@ -4,24 +4,16 @@ Names identify entities here: two that are equal are one entity.
 """
 
 from ras_flow.formats.chains.answers import last_line, match_answers, read_answers
-from ras_flow.formats.chains.expansion import Chain, ChainForm, expand, leftovers
-from ras_flow.formats.chains.merging import Group, merge, merge_answers, merge_entities
+from ras_flow.formats.chains.expansion import ChainForm
 from ras_flow.formats.chains.reorganising import Reorganised, reorganise
 from ras_flow.formats.chains.writing import format_chains, write_chain
 
 __all__ = [
-    "Chain",
     "ChainForm",
-    "Group",
     "Reorganised",
-    "expand",
     "format_chains",
     "last_line",
-    "leftovers",
     "match_answers",
-    "merge",
-    "merge_answers",
-    "merge_entities",
     "read_answers",
     "reorganise",
     "write_chain",

@@ -13,7 +13,7 @@ from ras_flow.formats.reply import spoken
 from ras_flow.formats.text import has_word, plain
 
 _LINE = re.compile(
-    r"^[\s*_>#`-]*(?:\d+[.)]\s*)?(?:\**|_*)(?:ans|answers?)\**\s*[:：]\s*(.*)$",
+    r"^(?:[*_>#`-]|[^\S\n])*+(?:\d+[.)]\s*)?(?:\**|_*)(?:ans|answers?)\**\s*[:：]\s*(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NONE = re.compile(

@@ -76,10 +76,10 @@ def expand(
     """Grow chains from the triples at the question's entities, breadth first.
 
     Chains begin at a root and follow triples from subject to object, or end at one and are grown
-    from object to subject. The beginnings of chains are chains too. To each entity leads only the
-    first chain of a root. Where the paper is silent: better triples come first; the targets of
-    first steps count as reached; and chains do not walk into another root, whose own chains meet
-    them. ``shown`` returns what stands for an entity on a chain's way.
+    from object to subject. The beginnings of chains are chains too. Only the first chain of a root
+    that reaches an entity leads there. Where the paper is silent: better triples come first; the
+    targets of first steps count as reached; and chains do not walk into another root, whose own
+    chains meet them. ``shown`` returns what stands for an entity on a chain's way.
     """
     scored = scores or [0.0] * len(facts)
     walk = _Walk(facts, frozenset(roots), form.longest)

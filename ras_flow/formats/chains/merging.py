@@ -27,13 +27,13 @@ class Group:
         return {chain.root for chain in self.chains}
 
 
-def merge(chains: Iterable[Chain]) -> list[Group]:
-    """Merge chains as they are read, the best groups first, whatever order they come in.
+def merge(groups: Sequence[Group]) -> list[Group]:
+    """Merge groups of :func:`merge_entities` as they are read.
 
     A chain that meets no other is left out where longer ones begin with it. Chains of the same
     relations that lead elsewhere, as in a comparison, stand together as they are.
     """
-    return _compared(_longest(merge_entities(merge_answers(chains))))
+    return _compared(_longest(groups))
 
 
 def merge_answers(chains: Iterable[Chain]) -> list[Chain]:

@@ -87,4 +87,4 @@ def reorganise(
     chains = expand(facts, roots, form, scores=scores, shown=shown)
     rest = merge_answers(leftovers(facts, chains, scores=scores))
     met = merge_entities(merge_answers(chains))
-    return Reorganised(facts, merge(chains), rest, met, shown)
+    return Reorganised(facts, merge(met), rest, met, shown)
