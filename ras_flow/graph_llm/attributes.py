@@ -68,7 +68,8 @@ async def attribute_graph(
     """Build the input of the graph encoder."""
     named = await asyncio.to_thread(NamedGraph.from_state, triples, hops)
     vectors = await EMBEDDINGS.encode(encoder, named.texts)
-    return named.with_vectors(vectors, encoder.identity)
+    # In a thread: an encoder may read its weights to know its name.
+    return named.with_vectors(vectors, await asyncio.to_thread(lambda: encoder.identity))
 
 
 async def nearest_triples(

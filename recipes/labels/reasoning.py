@@ -1,23 +1,20 @@
-"""Replies to hops as a reasoning: so that a trained IRCoT learns from what RAS's hop reader did.
+"""Replies to hops as a reasoning, so that a trained IRCoT learns from what RAS's hop reader did.
 
-A sentence states the facts of a reply and asks for what it searches for next, or concludes.
+A sentence asks for what a reply searches for next, or concludes. Facts stay out: a baseline that
+was to note them too took both kinds of sentence for one, and concluded after the first search.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ras_flow.evaluation.systems.ircot import MOST_PASSAGES
-from ras_flow.evaluation.systems.replies import first_sentence
 from ras_flow.formats.history import QUESTION
 from ras_flow.formats.hop_reply import HopReply, parse_hop_reply
 from ras_flow.formats.hop_view import SEARCH
 from recipes.t2rag.convert import TextRow
-
-MOST_WORDS = 40
-"""Words of facts that a sentence may have: IRCoT's steps have 80 tokens."""
 
 _PASSAGE = re.compile(r"(\d+) (\[.*)")
 
@@ -67,18 +64,7 @@ def _read(shown: str) -> _Shown:
 
 
 def _sentence(reply: HopReply) -> str:
-    """Write a step as one sentence; facts are left out where they would part it."""
-    facts = _few(" ".join(fact.spo) for fact in reply.facts)
+    """Write a step as one sentence: what to search for next, or the answer."""
     if reply.label == "SUBQ":
-        asked = " and ".join(one.rstrip("?. ") for one in reply.subqueries) + "?"
-        sentence = "; ".join([*facts, asked])
-        return sentence if first_sentence(sentence) == sentence else asked
-    return " ".join([*(f"{fact}." for fact in facts), f"So the answer is: {reply.text}"])
-
-
-def _few(facts: Iterable[str]) -> Sequence[str]:
-    kept: list[str] = []
-    for fact in facts:
-        if sum(len(one.split()) for one in [*kept, fact]) <= MOST_WORDS:
-            kept.append(fact)
-    return kept
+        return " and ".join(one.rstrip("?. ") for one in reply.subqueries) + "?"
+    return f"So the answer is: {reply.text}"

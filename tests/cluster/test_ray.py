@@ -207,7 +207,8 @@ def test_a_killed_evaluation_goes_on_to_the_same_rows(
     ended(going)
     model.release()
     there = ended(Command(*command))
-    assert (there.code, there.err) == (0, "")
+    told = [line for line in there.err.splitlines() if not line.startswith("questions: ")]
+    assert (there.code, told) == (0, [])
     again = Counter(model.answered) - Counter(asked)
     assert again.total() <= 1, "only a call of the other question may have been under way"
     assert not Counter(asked) - Counter(model.answered)

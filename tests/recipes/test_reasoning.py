@@ -32,7 +32,7 @@ Search: Where was T. Veland born?
 {LAST}"""
 PASSAGES = "[Salt Road] Salt Road is a film by T. Veland.\n[Prices] Film | Price\nSalt Road | 9\n"
 ASKED = "Question: Where was the maker of Salt Road born?\nReasoning:"
-SEARCH = "Salt Road director T. Veland; Where was T. Veland born?"
+SEARCH = "Where was T. Veland born?"
 
 
 def row(shown: str, reply: str) -> TextRow:
@@ -54,7 +54,7 @@ ROWS = [
 
 def test_a_run_becomes_a_reasoning_over_all_that_it_read() -> None:
     made = {one["input"]: one["output"] for one in reasoned(ROWS)}
-    end = "T. Veland place of birth Molde. So the answer is: Molde"
+    end = "So the answer is: Molde"
     seen = f"{PASSAGES}[T. Veland] T. Veland was born in Molde.\n{ASKED} {SEARCH}"
     assert made == {f"{PASSAGES}{ASKED}": SEARCH, seen: end}
     assert first_sentence(SEARCH) == SEARCH, "the next search is the whole sentence"
@@ -68,10 +68,9 @@ def test_a_reply_whose_run_is_not_known_from_its_beginning_is_left_out(shown: st
     assert len(list(reasoned([row(shown, "[ANSWER] Molde [3]"), other]))) == 1
 
 
-def test_facts_that_would_part_a_sentence_are_left_out() -> None:
-    reply = "Salt Road | says | It ends. Nobody left [1]\n[SUBQ] Who made it?\n[SUBQ] Who paid?"
-    [made] = reasoned([row(FIRST, reply)])
-    assert made["output"] == "Who made it and Who paid?"
+def test_two_searches_are_one_sentence() -> None:
+    [made] = reasoned([row(FIRST, "[SUBQ] Who made it?\n[SUBQ] Who paid?")])
+    assert made["output"] == "Who made it and Who paid?" == first_sentence(made["output"])
 
 
 def test_the_command_writes_labelled_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
