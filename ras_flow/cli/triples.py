@@ -21,6 +21,7 @@ from ras_flow.cli.output import (
     tell_interrupted,
     with_hint,
 )
+from ras_flow.cli.render import counted
 from ras_flow.cli.settings import BaseUrl, ExtractorOutput, Set, read_settings
 from ras_flow.errors import InputError, RasFlowError
 from ras_flow.formats.text import plain
@@ -228,7 +229,7 @@ def _check(filling: Filling) -> None:
     """Fail where passages could not be extracted."""
     if filling.failed:
         raise RasFlowError(
-            f"{filling.failed} passages could not be extracted. The last error: "
+            f"{counted(filling.failed, 'passage')} could not be extracted. The last error: "
             f"{plain(filling.problem)} The same command tries them again."
         )
 

@@ -171,7 +171,7 @@ def test_passages_that_fail_are_told_and_the_others_kept(
     model.answers = lambda role, text: answer if "Leo Fahr" in text else None
     done = ras_flow(*command(model, index))
     assert done.code == 1 and "3 extracted" in done.out
-    assert "1 passages could not be extracted" in done.err and "not this one" in done.err
+    assert "1 passage could not be extracted" in done.err and "not this one" in done.err
     model.answers = lambda role, text: None
     assert "3 known, 1 extracted" in ras_flow(*command(model, index)).out
 
