@@ -8,7 +8,7 @@ from ras_flow.llms.local.shipped import WEIGHTS, is_default
 from ras_flow.settings.context import Context, Count, Name, Number
 
 SHIPPED = WEIGHTS / "t2rag"
-"""Where the package keeps the adapter that decomposes and resolves, if it has one."""
+"""Where the package keeps the adapter that decomposes and resolves."""
 
 
 class T2Context(Context):
@@ -45,6 +45,6 @@ class T2Context(Context):
     def model_name(self, role: str) -> str:
         """Return the model of a role; by default the shipped adapter decomposes and resolves."""
         name = super().model_name("planner" if role == "resolver" and not self.resolver else role)
-        if role in self.bare_roles and is_default(name) and SHIPPED.is_dir():
+        if role in self.bare_roles and is_default(name):
             return f"local:{SHIPPED}"
         return name
